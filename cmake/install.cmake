@@ -8,7 +8,7 @@ install(TARGETS mlx mlx_metal mlx_metal_compiler LIBRARY DESTINATION lib)
 install(TARGETS metalc RUNTIME DESTINATION bin)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/mlx/ DESTINATION include/mlx FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/compatibility/mlx DESTINATION include FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/metal/include/Metal DESTINATION include)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/metal/include/ DESTINATION include)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/metal DESTINATION lib)
 install(FILES ${CMAKE_BINARY_DIR}/lib/mlx.metallib DESTINATION lib)
 

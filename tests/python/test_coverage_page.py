@@ -77,11 +77,14 @@ LANGUAGE = {
         kernel void f(device float* x, uint i [[thread_index_in_threadgroup]]) { x[i] = g(x, i); }""",
     "threadgroup arguments": "kernel void f(threadgroup float* s [[threadgroup(0)]]) { s[0] = 1; }",
     "function constants": """constant bool has_y [[function_constant(0)]];
-        constant int n [[function_constant(1)]]; constant bool given = is_function_constant_defined(n);
+        constant int n [[function_constant(1)]]; constant float4 v [[function_constant(2)]];
+        constant bool given = is_function_constant_defined(n);
         kernel void f(device int* x, device int* y [[buffer(1), function_constant(has_y)]]) {
-          x[0] = given ? n : 3; if (has_y) y[0] = 1; }""",
+          x[0] = given ? n : v.x; if (has_y) y[0] = 1; }""",
     "structures in buffers": """struct S { float4 a; packed_float3 b; half c; array<int, 3> d; };
         kernel void f(device S* s, constant S& t) { s[0].a = t.a * s[1].b[0]; }""",
+    "arrays of buffers": """kernel void f(array<const device float*, 3> a [[buffer(0)]], device float* x) {
+          x[0] = a[0][1] + a[2][0]; }""",
     "pointers in structures": """struct A { device float* p [[id(0)]]; int n [[id(1)]]; };
         kernel void f(constant A& a [[buffer(0)]]) { a.p[0] = a.n; }""",
     "half and bfloat": "kernel void f(device half* x, device bfloat* y) { x[0] += 1.5h; y[0] += 1.5bf; }",

@@ -1,6 +1,7 @@
 // Compiles MSL source to programs: LLVM IR with a description of every kernel in it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,6 +64,7 @@ struct FunctionConstantInfo {
   std::string name;
   uint32_t index = 0;
   ScalarType type = ScalarType::Int;
+  uint32_t components = 1;  // more than one for a vector
   bool required = false;
 };
 
@@ -95,10 +97,11 @@ struct METAL_API Program {
   const FunctionInfo& get(std::string_view name) const;
 };
 
-// The value of one function constant: the bytes of a ScalarType, zero-extended.
+// The value of one function constant: for each component the bytes of a ScalarType, zero-extended.
 struct ConstantValue {
   ScalarType type = ScalarType::Int;
-  uint64_t bits = 0;
+  std::array<uint64_t, 4> bits = {};
+  uint32_t components = 1;
 
   bool operator==(const ConstantValue&) const = default;
 };

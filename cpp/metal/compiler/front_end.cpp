@@ -252,19 +252,34 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
     const unsigned place = diagnostic.getLocation().getRawEncoding();
     if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
         diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic ||
-        is_narrow_component(diagnostic)) {
+        is_narrow_component(diagnostic) || is_narrow_object(diagnostic)) {
       missing_.operands.insert(place);
+    } else if (diagnostic.getID() == clang::diag::err_conditional_ambiguous) {
+      missing_.packed.insert(place);
     } else if (diagnostic.getID() == clang::diag::err_local_cant_init) {
       missing_.initializers.insert(place);
     }
     // A note may name the argument that does not fit: it says why no function could be called.
-    if (level >= clang::DiagnosticsEngine::Error) last_error_ = place;
+    if (level >= clang::DiagnosticsEngine::Error) {
+      last_error_ = place;
+      is_ambiguous_ = is_ambiguous(diagnostic.getID());
+    } else if (is_ambiguous_ && diagnostic.getID() == clang::diag::note_ovl_candidate) {
+      missing_.methods.insert(place);
+    }
     if (level != clang::DiagnosticsEngine::Warning && mentions_text(diagnostic))
       missing_.texts.insert(last_error_);
     TextDiagnosticPrinter::HandleDiagnostic(level, diagnostic);
   }
 
  private:
+  static bool is_ambiguous(unsigned id) {
+    return id == clang::diag::err_ovl_ambiguous_member_call ||
+           id == clang::diag::err_ovl_ambiguous_oper_unary ||
+           id == clang::diag::err_ovl_ambiguous_oper_binary ||
+           id == clang::diag::err_ovl_ambiguous_subscript_call ||
+           id == clang::diag::err_ovl_ambiguous_object_call;
+  }
+
   // Whether `half3(b)` was refused where b is bfloat, or the other way round.
   static bool is_narrow_component(const clang::Diagnostic& diagnostic) {
     if (diagnostic.getID() != clang::diag::err_ovl_no_viable_conversion_in_cast) return false;
@@ -273,6 +288,15 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
     const llvm::StringRef text = message.str();
     return (text.contains("'__bf16'") && text.contains("vec<half,")) ||
            (text.contains("'half'") && text.contains("vec<__bf16,"));
+  }
+
+  // Whether `bfloat b(h)` was refused where h is half, or the other way round.
+  static bool is_narrow_object(const clang::Diagnostic& diagnostic) {
+    if (diagnostic.getID() != clang::diag::err_init_conversion_failed) return false;
+    llvm::SmallString<128> message;
+    diagnostic.FormatDiagnostic(message);
+    const llvm::StringRef text = message.str();
+    return text.contains("'__bf16'") && text.contains("'half'");
   }
 
   static bool mentions_text(const clang::Diagnostic& diagnostic) {
@@ -286,6 +310,7 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
 
   Repairs& missing_;
   unsigned last_error_ = 0;
+  bool is_ambiguous_ = false;  // whether it says that there are several functions to call
 };
 
 // Runs an action for a configured invocation. Returns the warnings and throws the errors.

@@ -24,7 +24,8 @@ struct KernelArgument {
   ArgumentInfo info;
   BuiltinType builtin;  // only for built-in arguments
   uint32_t bytes = 0;   // size of the argument's own type
-  bool by_value_buffer = false;
+  // Of the first element of an array of buffers: how many elements there are. Each is an argument.
+  uint32_t array_elements = 0;
 };
 
 struct KernelDeclaration {

@@ -1,6 +1,7 @@
 #include "metal/compiler/hardware_math.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -22,6 +23,19 @@ void keep_hardware_math(llvm::Function& function) {
   function.setNotConvergent();
   function.addFnAttr(llvm::Attribute::WillReturn);
   function.addFnAttr(llvm::Attribute::Speculatable);
+}
+
+void inline_hardware_math(llvm::Function& caller) {
+  llvm::SmallVector<llvm::CallInst*> calls;
+  for (llvm::Instruction& instruction : llvm::instructions(caller)) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (callee && is_hardware_math(*callee) && !callee->isDeclaration()) calls.push_back(call);
+  }
+  for (llvm::CallInst* call : calls) {
+    llvm::InlineFunctionInfo info;
+    llvm::InlineFunction(*call, info);
+  }
 }
 
 void inline_hardware_math(llvm::Module& module) {

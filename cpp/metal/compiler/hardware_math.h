@@ -20,6 +20,8 @@ inline constexpr const char* kHardwareLog2 = "__metal_math_log2";               
 bool is_hardware_math(const llvm::Function& function);
 // Keeps the function from being inlined, and lets its calls move.
 void keep_hardware_math(llvm::Function& function);
+// The calls in one function.
+void inline_hardware_math(llvm::Function& caller);
 // For processors without such instructions.
 void inline_hardware_math(llvm::Module& module);
 

@@ -49,6 +49,21 @@ void remove_annotations(llvm::Module& module) {
   }
 }
 
+// A function that returns an object writes it to a pointer to `thread`. Clang passes it constants
+// that are initialized by a call, without a cast. The code is not valid until it has one.
+void cast_results(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (!call || !call->hasStructRetAttr()) continue;
+      llvm::Type* type = call->getFunctionType()->getParamType(0);
+      if (call->getArgOperand(0)->getType() == type) continue;
+      llvm::IRBuilder<> builder(call);
+      call->setArgOperand(0, builder.CreateAddrSpaceCast(call->getArgOperand(0), type));
+    }
+  }
+}
+
 void read_annotations(FormContext& c) {
   c.zeroed = find_zeroed(*c.unit.module);
   remove_annotations(*c.unit.module);
@@ -79,13 +94,23 @@ class EntryBuilder {
             : llvm::AttributeList());
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", entry));
     unsigned pointer = 0;
+    unsigned part_of_array = 0;  // the arguments that belong to the last array of buffers
     for (const KernelArgument& argument : declaration_.arguments) {
       if (argument.info.kind == ArgumentKind::Attribute) {
         pass_builtin(argument);
-      } else {
-        entry->getArg(pointer)->setName(argument.info.name);
-        operands_.push_back(entry->getArg(pointer++));
+        continue;
       }
+      entry->getArg(pointer)->setName(argument.info.name);
+      if (argument.array_elements > 0) {
+        pass_array(*entry, pointer, argument);
+        part_of_array = argument.array_elements;
+      }
+      if (part_of_array > 0) {
+        --part_of_array;
+      } else {
+        operands_.push_back(entry->getArg(pointer));
+      }
+      ++pointer;
     }
     llvm::CallInst* call = builder_.CreateCall(callee_, operands_);
     call->setAttributes(callee_->getAttributes());
@@ -124,8 +149,6 @@ class EntryBuilder {
     return type.element_bytes == 2 ? builder_.CreateTrunc(value, builder_.getInt16Ty()) : value;
   }
 
-  // Clang chooses registers for small vector classes. The value is written to memory and read as
-  // the expected type.
   void pass_builtin(const KernelArgument& argument) {
     const BuiltinType& type = argument.builtin;
     if (type.components == 1) {
@@ -143,7 +166,25 @@ class EntryBuilder {
       builder_.CreateStore(component(type, argument.info.attribute, i),
                            builder_.CreateConstGEP1_32(element, memory, i));
     }
-    for (uint32_t offset = 0; offset < argument.bytes;) {
+    pass_from(memory, argument.bytes);
+  }
+
+  // An array of buffers is one object for the kernel.
+  void pass_array(llvm::Function& entry, unsigned first, const KernelArgument& argument) {
+    llvm::Type* element = entry.getArg(first)->getType();
+    llvm::AllocaInst* memory =
+        builder_.CreateAlloca(llvm::ArrayType::get(element, argument.array_elements));
+    for (uint32_t i = 0; i < argument.array_elements; ++i) {
+      builder_.CreateStore(entry.getArg(first + i),
+                           builder_.CreateConstGEP1_32(element, memory, i));
+    }
+    pass_from(memory, argument.bytes);
+  }
+
+  // Clang chooses registers for objects of small classes. They are read from memory as the expected
+  // types.
+  void pass_from(llvm::AllocaInst* memory, uint32_t bytes) {
+    for (uint32_t offset = 0; offset < bytes;) {
       llvm::Type* expected = callee_->getArg(operands_.size())->getType();
       if (expected->isPointerTy()) {
         operands_.push_back(memory);

@@ -1,5 +1,7 @@
 #include "metal/compiler/reflection.h"
 
+#include <algorithm>
+
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/Decl.h"
@@ -12,6 +14,8 @@
 
 namespace metal::compiler {
 namespace {
+
+constexpr uint32_t kBufferIndices = 31;
 
 // A Metal attribute of a declaration, with its integer or string argument.
 struct Attribute {
@@ -110,9 +114,11 @@ class Reflector {
     std::vector<bool> numbered;
     for (const clang::ParmVarDecl* parameter : function->parameters()) {
       bool has_index = true;
-      kernel.arguments.push_back(argument(parameter, has_index));
-      numbered.push_back(has_index);
-      if (has_index) refuse_index_in_use(parameter, kernel.arguments, numbered);
+      for (const KernelArgument& part : parts(argument(parameter, has_index), has_index)) {
+        kernel.arguments.push_back(part);
+        numbered.push_back(has_index);
+        if (has_index) refuse_index_in_use(parameter, kernel.arguments, numbered);
+      }
     }
     auto taken = [&](ArgumentKind kind, uint32_t index) {
       for (size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -124,10 +130,27 @@ class Reflector {
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
       ArgumentInfo& info = kernel.arguments[i].info;
       if (numbered[i] || info.kind == ArgumentKind::Attribute) continue;
-      info.index = 0;
-      while (taken(info.kind, info.index)) ++info.index;
-      numbered[i] = true;
+      const uint32_t count = std::max(1u, kernel.arguments[i].array_elements);
+      for (uint32_t free = 0; free < count; ++info.index)
+        free = taken(info.kind, info.index) ? 0 : free + 1;
+      info.index -= count;
+      for (uint32_t part = 0; part < count; ++part) {
+        kernel.arguments[i + part].info.index = info.index + part;
+        numbered[i + part] = true;
+      }
     }
+  }
+
+  // The elements of an array of buffers are arguments with consecutive indices.
+  static std::vector<KernelArgument> parts(KernelArgument argument, bool has_index) {
+    if (argument.array_elements == 0) return {argument};
+    std::vector<KernelArgument> elements(argument.array_elements, argument);
+    for (uint32_t i = 0; i < elements.size(); ++i) {
+      elements[i].info.name += "[" + std::to_string(i) + "]";
+      if (has_index) elements[i].info.index += i;
+      if (i > 0) elements[i].array_elements = 0;
+    }
+    return elements;
   }
 
   // The last argument may share its index only if a function constant tells whether it exists.
@@ -163,8 +186,10 @@ class Reflector {
             attribute.name == "buffer" ? ArgumentKind::Buffer : ArgumentKind::ThreadgroupMemory;
         info.index = attribute.number.value_or(0);
         has_index = known = true;
-        if (info.index >= 31)
-          error(attribute.location, index_name(info.kind) + " index must be below 31");
+        if (info.index >= kBufferIndices) {
+          error(attribute.location,
+                index_name(info.kind) + " index must be below " + std::to_string(kBufferIndices));
+        }
       } else if (attribute.name == "optional") {
         info.optional = true;
       } else if (const auto builtin = find_builtin(attribute.name)) {
@@ -174,21 +199,51 @@ class Reflector {
         known = true;
       }
     }
-    if (!type->isPointerType() && !type->isReferenceType()) {
+    if (const auto [element, count] = array_of_pointers(type); count > 0) {
+      describe_memory(parameter, element, result);
+      result.array_elements = count;
+      result.bytes *= count;
+      check_last_index(parameter, info, count);
+    } else if (!type->isPointerType() && !type->isReferenceType()) {
       if (!known || info.kind != ArgumentKind::Attribute) {
         error(parameter->getLocation(),
               "a kernel's argument must be a pointer or reference with an address space, or have "
               "one of Metal's input attributes");
       }
-      return result;
+    } else {
+      describe_memory(parameter, type, result);
     }
-    describe_memory(parameter, result);
     return result;
   }
 
-  void describe_memory(const clang::ParmVarDecl* parameter, KernelArgument& result) {
+  // The element type and length of array<T*, N>.
+  static std::pair<clang::QualType, uint32_t> array_of_pointers(clang::QualType type) {
+    const auto* record =
+        llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (!record || record->getName() != "array") return {};
+    const clang::TemplateArgumentList& arguments = record->getTemplateArgs();
+    if (arguments.size() != 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
+        !arguments[0].getAsType()->isPointerType() ||
+        arguments[1].getKind() != clang::TemplateArgument::Integral) {
+      return {};
+    }
+    const uint64_t count = arguments[1].getAsIntegral().getLimitedValue(kBufferIndices + 1);
+    return {arguments[0].getAsType(), static_cast<uint32_t>(count)};
+  }
+
+  void check_last_index(const clang::ParmVarDecl* parameter, const ArgumentInfo& info,
+                        uint32_t count) {
+    if (info.index < kBufferIndices && info.index + count > kBufferIndices) {
+      error(parameter->getLocation(), "the last " + index_name(info.kind) +
+                                          " index of an array must be below " +
+                                          std::to_string(kBufferIndices));
+    }
+  }
+
+  void describe_memory(const clang::ParmVarDecl* parameter, clang::QualType type,
+                       KernelArgument& result) {
     ArgumentInfo& info = result.info;
-    const clang::QualType pointee = parameter->getType()->getPointeeType();
+    const clang::QualType pointee = type->getPointeeType();
     const clang::LangAS space = pointee.getAddressSpace();
     const unsigned number = context_.getTargetAddressSpace(space);
     info.address_space = static_cast<AddressSpace>(number);
@@ -256,11 +311,12 @@ class Reflector {
       FunctionConstantInfo constant;
       constant.name = generator_.GetMangledName(clang::GlobalDecl(variable)).str();
       constant.index = attribute.number.value_or(0);
-      if (const auto type = scalar_type(variable->getType())) {
-        constant.type = *type;
+      if (const auto type = vector_type(variable->getType())) {
+        constant.type = type->element;
+        constant.components = type->components;
         unit_.constants.push_back(constant);
       } else {
-        error(variable->getLocation(), "a function constant must be a scalar");
+        error(variable->getLocation(), "a function constant must be a scalar or a vector");
       }
     }
   }

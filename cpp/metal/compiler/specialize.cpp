@@ -9,8 +9,10 @@
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "metal/compiler/analyses.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/compiler/hardware_math.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/compiler/math_calls.h"
+#include "metal/compiler/split_constants.h"
 
 namespace metal::compiler {
 namespace {
@@ -32,7 +34,7 @@ bool resolve_queries(llvm::Module& module, const llvm::GlobalVariable& variable,
   return asked;
 }
 
-llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
+llvm::Constant* as_scalar(llvm::Type* type, uint64_t bits) {
   if (type->isFloatingPointTy()) {
     const llvm::APInt raw(type->getPrimitiveSizeInBits(), bits);
     return llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), raw));
@@ -40,11 +42,25 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
   return llvm::ConstantInt::get(type, bits);
 }
 
-// Marks of math calls, which nobody can evaluate, go from initializers and what they call.
+// The library's vectors are classes around a register.
+llvm::Constant* as_constant(llvm::Type* type, const ConstantValue& value) {
+  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
+    return llvm::ConstantStruct::get(structure, as_constant(structure->getElementType(0), value));
+  }
+  if (!type->isVectorTy()) return as_scalar(type, value.bits[0]);
+  std::vector<llvm::Constant*> components;
+  for (uint32_t i = 0; i < value.components; ++i)
+    components.push_back(as_scalar(type->getScalarType(), value.bits[i]));
+  return llvm::ConstantVector::get(components);
+}
+
+// Marks of math calls, which nobody can evaluate, go from initializers and what they call. The
+// functions that hardware may have go, too: GlobalOpt does not look into them.
 void make_evaluable(llvm::Module& module) {
   llvm::SmallSetVector<llvm::Function*, 8> functions;
   for (llvm::Function* function : initializers(module)) functions.insert(function);
   for (size_t i = 0; i < functions.size(); ++i) {
+    inline_hardware_math(*functions[i]);
     for (llvm::Instruction& instruction : llvm::instructions(*functions[i])) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       if (call && call->getCalledFunction()) functions.insert(call->getCalledFunction());
@@ -53,7 +69,8 @@ void make_evaluable(llvm::Module& module) {
   }
 }
 
-// GlobalOpt evaluates initializers without loops. LLVM's optimiser first simplifies the others.
+// GlobalOpt evaluates initializers of scalars without loops. LLVM's optimiser first simplifies the
+// others.
 void run_initializers(llvm::Module& module) {
   if (initializers(module).empty()) return;
   make_evaluable(module);
@@ -68,6 +85,7 @@ void run_initializers(llvm::Module& module) {
   }
   analyses.functions.clear();
   analyses.modules.clear();
+  split_constants(module);
   llvm::GlobalOptPass().run(module, analyses.modules);
 }
 
@@ -130,7 +148,7 @@ bool needs_value(const llvm::Module& module, const FunctionConstantInfo& constan
 ConstantValues zero_constants(const FunctionInfo& function) {
   ConstantValues zeros;
   for (const FunctionConstantInfo& constant : function.constants)
-    zeros[constant.index] = {constant.type, 0};
+    zeros[constant.index] = {constant.type, {}, constant.components};
   return zeros;
 }
 
@@ -142,7 +160,8 @@ void specialize(llvm::Module& module, const FunctionInfo& function, const Consta
     const auto value = values.find(constant.index);
     const bool given = value != values.end();
     const bool optional = resolve_queries(module, *variable, given);
-    if (given && value->second.type != constant.type) {
+    if (given &&
+        (value->second.type != constant.type || value->second.components != constant.components)) {
       throw std::invalid_argument("[" + function.name + "] function constant " +
                                   std::to_string(constant.index) + " ('" + constant.name +
                                   "') was given a value of another type than it is declared with");
@@ -153,7 +172,7 @@ void specialize(llvm::Module& module, const FunctionInfo& function, const Consta
                                   "') needs a value");
     }
     llvm::Type* type = variable->getValueType();
-    variable->setInitializer(given ? as_constant(type, value->second.bits)
+    variable->setInitializer(given ? as_constant(type, value->second)
                                    : llvm::Constant::getNullValue(type));
     variable->setConstant(true);
     variable->setLinkage(llvm::GlobalValue::InternalLinkage);

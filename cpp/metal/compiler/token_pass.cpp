@@ -314,16 +314,21 @@ class TokenPass {
   // ---- conditional operators ----
 
   // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`. The library's operator returns
-  // a copy.
+  // a copy, and that of __metal_unpacked returns a vector.
   void copy_operand() {
     const Token& token = in_[next_];
-    if (token.is(tok::question) &&
-        repairs_.operands.contains(token.getLocation().getRawEncoding())) {
-      colons_.insert(matching_colon(next_));
-    } else if (!colons_.contains(next_)) {
-      return;
+    const char* operation = operations_.contains(next_) ? operations_[next_] : nullptr;
+    if (token.is(tok::question)) {
+      const unsigned place = token.getLocation().getRawEncoding();
+      if (repairs_.packed.contains(place)) {
+        operation = "__metal_unpacked";
+      } else if (repairs_.operands.contains(place)) {
+        operation = "__metal_value";
+      }
+      if (operation) operations_[matching_colon(next_)] = operation;
     }
-    push(tok::identifier, token.getLocation(), "__metal_value");
+    if (!operation) return;
+    push(tok::identifier, token.getLocation(), operation);
     push(tok::arrowstar, token.getLocation());
   }
 
@@ -340,7 +345,7 @@ class TokenPass {
 
   // ---- casts between half and bfloat ----
 
-  // (T)x, T(x) and static_cast<T>(x): records where the operand begins and ends.
+  // (T)x, T(x), static_cast<T>(x) and `T name(x)`: records where the operand begins and ends.
   void find_cast() {
     const Token& token = in_[next_];
     if (token.is(tok::question) ||
@@ -351,7 +356,8 @@ class TokenPass {
       return note_operand(begin, operand_end(begin));
     }
     size_t open = next_ + 1;
-    while (open < in_.size() && !in_[open].isOneOf(tok::l_paren, tok::l_brace, tok::semi)) {
+    while (open < in_.size() &&
+           !in_[open].isOneOf(tok::l_paren, tok::l_brace, tok::semi, tok::equal)) {
       open = is(open, tok::less) ? closing_angle(open) + 1 : open + 1;
     }
     if (is(open, tok::l_paren)) note_operand(open + 1, closing(open, in_.size()));
@@ -488,9 +494,9 @@ class TokenPass {
   clang::Preprocessor& pp_;
   const std::vector<Token>& in_;
   const Repairs& repairs_;
-  std::map<size_t, size_t> operands_;  // of casts to repair: begin and end
-  std::multiset<size_t> ends_;         // of operands that are being written
-  std::set<size_t> colons_;            // after which an operand is copied
+  std::map<size_t, size_t> operands_;         // of casts to repair: begin and end
+  std::multiset<size_t> ends_;                // of operands that are being written
+  std::map<size_t, const char*> operations_;  // by the colon after which they are written
   std::vector<bool> blocks_;  // for each open brace, whether it is a block's, not a namespace's
   std::vector<Token> out_;
   size_t next_ = 0;
@@ -503,6 +509,8 @@ std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor,
   std::vector<Token> rewritten = tokens;
   drop_coherence(rewritten);
   rewritten = decay_array_parameters(preprocessor, rewritten);
+  if (!repairs.methods.empty())
+    rewritten = make_templates(preprocessor, rewritten, repairs.methods);
   if (!repairs.texts.empty()) rewritten = place_texts(preprocessor, rewritten, repairs.texts);
   if (!repairs.initializers.empty())
     rewritten = annotate_zeroed(preprocessor, rewritten, repairs.initializers);

@@ -18,21 +18,33 @@ namespace metal::compiler {
 
 // Places in the source that C++ refuses and Metal accepts, by the raw encoding of their location.
 struct Repairs {
-  // The `?` of conditional operators and the beginnings of casts. Operands of the former are
-  // copied, as C++ finds no common type for objects of one class in two address spaces. Operands of
-  // the latter that are half or bfloat become float, as Clang converts neither into the other.
+  // The `?` of conditional operators and the beginnings of casts, which include the names of
+  // objects that are initialized as in `bfloat b(h)`. Operands of the former are copied, as C++
+  // finds no common type for objects of one class in two address spaces. Operands of the latter
+  // that are half or bfloat become float, as Clang converts neither into the other.
   std::set<unsigned> operands;
+  // The `?` of conditional operators with a packed vector and a vector, which convert to each
+  // other. Both become vectors.
+  std::set<unsigned> packed;
   // From these to the end of the statement, string literals are in the constant address space.
   std::set<unsigned> texts;
   // The names of threadgroup variables with an initializer, which Clang refuses. An initializer
   // that consists of zeros becomes an annotation.
   std::set<unsigned> initializers;
 
-  size_t size() const { return operands.size() + texts.size() + initializers.size(); }
+  // The names of methods among which Clang could not choose. Those for objects in a named address
+  // space become templates, as it takes them for objects in `thread` as well.
+  std::set<unsigned> methods;
+
+  size_t size() const {
+    return operands.size() + packed.size() + texts.size() + initializers.size() + methods.size();
+  }
   void merge(Repairs& other) {
     operands.merge(other.operands);
+    packed.merge(other.packed);
     texts.merge(other.texts);
     initializers.merge(other.initializers);
+    methods.merge(other.methods);
   }
 };
 

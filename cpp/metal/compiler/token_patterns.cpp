@@ -81,6 +81,42 @@ size_t coherence_end(const Tokens& tokens, size_t i) {
   return scope && is(tokens, i + 3, tok::r_paren) ? i + 4 : i;
 }
 
+// The position of the parenthesis that closes the one at `open`.
+size_t closing(const Tokens& tokens, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    if (tokens[i].is(tok::l_paren)) ++depth;
+    if (tokens[i].is(tok::r_paren) && --depth == 0) return i;
+  }
+  return tokens.size();
+}
+
+// Whether the method whose name is at `name` is for objects in a named address space:
+// `f(int x) const device {`. Templates instead of defaulted methods would mean something else.
+bool is_for_named_space(const Tokens& tokens, size_t name) {
+  size_t open = name + 1;
+  const bool is_call = word(tokens, name) == "operator" && is(tokens, open, tok::l_paren);
+  if (is_call) open += 2;
+  while (open < tokens.size() && !tokens[open].isOneOf(tok::l_paren, tok::semi)) ++open;
+  bool named = false;
+  for (size_t i = closing(tokens, open) + 1; i < tokens.size(); ++i) {
+    if (tokens[i].isOneOf(tok::l_brace, tok::semi)) return named;
+    if (!tokens[i].is(tok::kw_const) && !tokens[i].is(tok::identifier)) return false;
+    named |= is_address_space(tokens[i]);
+  }
+  return false;
+}
+
+// Where the declaration of the method whose name is at `name` begins.
+size_t declaration_begin(const Tokens& tokens, size_t name) {
+  size_t begin = name;
+  while (begin > 0 &&
+         !tokens[begin - 1].isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon)) {
+    --begin;
+  }
+  return begin;
+}
+
 // Where an initializer that consists of zeros ends; 0 if the one at `begin` has other values.
 size_t zeros_end(clang::Preprocessor& preprocessor, const Tokens& tokens, size_t begin) {
   int depth = 0;
@@ -161,6 +197,28 @@ std::vector<Token> annotate_zeroed(clang::Preprocessor& preprocessor,
           make_token(preprocessor, kind, name, kind == tok::identifier ? "__zeroed" : nullptr));
     }
     i = end - 1;
+  }
+  return out;
+}
+
+std::vector<Token> make_templates(clang::Preprocessor& preprocessor,
+                                  const std::vector<Token>& tokens,
+                                  const std::set<unsigned>& places) {
+  std::set<size_t> begins;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!places.contains(tokens[i].getLocation().getRawEncoding())) continue;
+    const size_t begin = declaration_begin(tokens, i);
+    if (is_for_named_space(tokens, i) && !is(tokens, begin, tok::kw_template)) begins.insert(begin);
+  }
+  std::vector<Token> out;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (begins.contains(i)) {
+      for (const tok::TokenKind kind : {tok::kw_template, tok::less, tok::kw_typename, tok::equal,
+                                        tok::kw_void, tok::greater}) {
+        out.push_back(make_token(preprocessor, kind, tokens[i], tok::getKeywordSpelling(kind)));
+      }
+    }
+    out.push_back(tokens[i]);
   }
   return out;
 }

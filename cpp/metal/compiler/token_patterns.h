@@ -38,6 +38,12 @@ std::vector<clang::Token> annotate_zeroed(clang::Preprocessor& preprocessor,
                                           const std::vector<clang::Token>& tokens,
                                           const std::set<unsigned>& places);
 
+// Writes `template <typename = void>` before methods whose names are at one of these locations and
+// that are for objects in a named address space.
+std::vector<clang::Token> make_templates(clang::Preprocessor& preprocessor,
+                                         const std::vector<clang::Token>& tokens,
+                                         const std::set<unsigned>& places);
+
 // A literal of half or bfloat, and the text of a float with the same value.
 struct NarrowNumber {
   bool half;

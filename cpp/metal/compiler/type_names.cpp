@@ -54,4 +54,16 @@ const clang::ClassTemplateSpecializationDecl* as_vector(clang::QualType type) {
   return record;
 }
 
+std::optional<VectorType> vector_type(clang::QualType type) {
+  if (const auto scalar = scalar_type(type)) return VectorType{*scalar, 1};
+  const auto* record = as_vector(type);
+  if (!record || record->getName() != "vec") return std::nullopt;
+  const clang::TemplateArgumentList& arguments = record->getTemplateArgs();
+  const auto element = scalar_type(arguments[0].getAsType());
+  if (!element) return std::nullopt;
+  const uint64_t components = arguments[1].getAsIntegral().getZExtValue();
+  if (components > 4) return std::nullopt;
+  return VectorType{*element, static_cast<uint32_t>(components)};
+}
+
 }  // namespace metal::compiler

@@ -16,6 +16,14 @@ namespace metal::compiler {
 // Which scalar type it is, if any.
 std::optional<ScalarType> scalar_type(clang::QualType type);
 
+// The element type and length of vec<T, N> with names for its components; those of a scalar count
+// as a vector of length 1.
+struct VectorType {
+  ScalarType element;
+  uint32_t components;
+};
+std::optional<VectorType> vector_type(clang::QualType type);
+
 // Its name, as "uint" for unsigned int; other types as Clang spells them.
 std::string scalar_name(clang::QualType type);
 

@@ -25,7 +25,17 @@ constexpr MTL::DataType kDataTypes[] = {
 };
 static_assert(std::size(kDataTypes) == std::size(kScalarTypes));
 
-MTL::DataType data_type(ScalarType type) { return kDataTypes[static_cast<size_t>(type)]; }
+// The numbers of vector types follow that of their element's type.
+constexpr NS::UInteger kMaxComponents = 4;
+
+MTL::DataType data_type(ScalarType type, uint32_t components) {
+  return static_cast<MTL::DataType>(kDataTypes[static_cast<size_t>(type)] + components - 1);
+}
+
+std::string type_name(const FunctionConstantInfo& constant) {
+  const std::string element = info_of(constant.type).name;
+  return constant.components == 1 ? element : element + std::to_string(constant.components);
+}
 
 // The declaration of the constant that a value is for; null if this function declares none.
 const FunctionConstantInfo* declared(const FunctionInfo& function,
@@ -49,12 +59,11 @@ ConstantValues resolve(const FunctionInfo& function, const MTL::FunctionConstant
   for (const auto& value : given->values()) {
     const FunctionConstantInfo* constant = declared(function, value);
     if (!constant) continue;  // a set of values may be for several functions
-    if (value.type != data_type(constant->type)) {
+    if (value.type != data_type(constant->type, constant->components)) {
       throw std::invalid_argument(described(function, *constant) + " has type " +
-                                  info_of(constant->type).name +
-                                  ": the value was given with another type");
+                                  type_name(*constant) + ": the value was given with another type");
     }
-    values[constant->index] = {constant->type, value.bits};
+    values[constant->index] = {constant->type, value.bits, constant->components};
   }
   return values;
 }
@@ -148,29 +157,17 @@ const Kernel& PipelineObject::kernel_for(Driver& driver, Checks checks) const {
 namespace MTL {
 namespace {
 
-std::uint64_t value_bits(const void* value, DataType type) {
-  size_t size = 4;
-  switch (type) {
-    case DataTypeBool:
-    case DataTypeChar:
-    case DataTypeUChar:
-      size = 1;
-      break;
-    case DataTypeShort:
-    case DataTypeUShort:
-    case DataTypeHalf:
-    case DataTypeBFloat:
-      size = 2;
-      break;
-    case DataTypeLong:
-    case DataTypeULong:
-      size = 8;
-      break;
-    default:
-      break;
+// Values of other types are refused when a function is made of them.
+std::array<std::uint64_t, 4> value_bits(const void* value, DataType type) {
+  std::array<std::uint64_t, 4> bits = {};
+  for (size_t i = 0; i < std::size(metal::host::kDataTypes); ++i) {
+    const DataType scalar = metal::host::kDataTypes[i];
+    if (type < scalar || type >= scalar + metal::host::kMaxComponents) continue;
+    const size_t bytes = metal::kScalarTypes[i].bytes;
+    for (size_t component = 0; component <= type - scalar; ++component) {
+      std::memcpy(&bits[component], static_cast<const char*>(value) + component * bytes, bytes);
+    }
   }
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, value, size);
   return bits;
 }
 

@@ -87,6 +87,7 @@ void write_function(Writer& writer, const FunctionInfo& function) {
     writer.text(constant.name);
     writer.number(constant.index);
     writer.number(static_cast<uint64_t>(constant.type));
+    writer.number(constant.components);
     writer.number(constant.required);
   }
   writer.text(function.bitcode);
@@ -114,6 +115,7 @@ FunctionInfo read_function(Reader& reader) {
     constant.name = reader.text();
     constant.index = reader.number();
     constant.type = static_cast<ScalarType>(reader.number());
+    constant.components = reader.number();
     constant.required = reader.number() != 0;
   }
   function.bitcode = reader.text();

@@ -1,5 +1,6 @@
 #include "description.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "llvm/IR/Constants.h"
@@ -74,8 +75,12 @@ Description describe(const llvm::Module& module) {
   for (const MDNode* node : nodes(module, "constants")) {
     const uint32_t index = small(*node, 1);
     const metal::ScalarType type = constant_type(text(*node, 2));
-    result.function.constants.push_back({text(*node, 0), index, type});
-    if (node->getNumOperands() > 3) result.constants[index] = {type, number(*node, 3)};
+    metal::ConstantValue value{type, {}};
+    const unsigned numbers = node->getNumOperands() - 3;  // more than one for a vector
+    for (unsigned i = 0; i < numbers; ++i) value.bits[i] = number(*node, 3 + i);
+    value.components = std::max(numbers, 1u);
+    result.function.constants.push_back({text(*node, 0), index, type, value.components});
+    if (numbers > 0) result.constants[index] = value;
   }
   for (const MDNode* node : nodes(module, "row_multiple")) result.row_multiple = small(*node, 0);
   for (const MDNode* node : nodes(module, "rows")) {

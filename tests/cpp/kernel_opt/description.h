@@ -13,7 +13,8 @@
 //   !3 = !{!"thread_position_in_grid", i32 3, i32 4, i32 12}
 //                                                 attribute: components, bytes of one, of all
 //   !constants = !{!4, !5}                        function constants
-//   !4 = !{!"name", i32 0, !"int", i64 7}         name, index, type, and the value if one is given
+//   !4 = !{!"name", i32 0, !"int", i64 7}         name, index, type, and the value if one is given,
+//                                                 or the numbers of a vector
 //   !row_multiple = !{!6}                         see Variant
 //   !6 = !{i32 8}
 //   !rows = !{!8}                                 of the threadgroup: their length and number, if

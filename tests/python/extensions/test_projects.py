@@ -331,7 +331,6 @@ def test_messages_of_the_porting_page(environment, tmp_path):
     source = tmp_path / "kernels" / "k.metal"
     for message, text in {
         "'../common/x.h' file not found": '#include "../common/x.h"',
-        "'simd/simd.h' file not found": "#include <simd/simd.h>",
         "no template named 'texture2d'": "kernel void f(texture2d<float> t [[texture(0)]]) {}",
     }.items():
         source.write_text(text)

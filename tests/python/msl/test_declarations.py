@@ -150,10 +150,19 @@ CASTS = {
     "v = lane > 1u ? h : b;": "lane + 1",
     "v = h < b + b ? 1 : 2;": 1,
 }
+# Explicit conversions, so that they do not need a cast.
+CASTS |= {
+    "bfloat c(h); v = float(c);": "lane + 1",
+    "half c(b); v = float(c);": "lane + 1",
+    "bfloat c(h + h), d(h); v = float(c) + float(d);": "3 * (lane + 1)",
+    "half c(list[1] + b); v = float(c);": "2 * lane + 3",
+    "Small s(h); v = float(s.value);": "lane + 1",
+}
 CAST_HEADER = """
     using namespace metal;
     constant int table[] = {10, 20, 30};
     struct Pair { bfloat first, second; bfloat list[2]; };
+    struct Small { bfloat value; Small(half x) : value(x) {} };
     bfloat twice(bfloat x) { return x + x; }
     int twice(int x) { return x + x; }
     namespace inside { constant bfloat n = 3; }
@@ -187,6 +196,41 @@ def check(rows: dict[str, object], header: str, values: str) -> None:
 
 def test_variables_and_parameters():
     check(VARIABLES, HEADER, "threadgroup float shared[4];")
+
+
+METHODS = """
+    float get() const SPACE { return value; }
+    void set(float x) SPACE { value = x; }
+    void operator=(float x) SPACE { value = x; }
+    SPACE float& operator[](int) SPACE { return value; }
+    SPACE Cell& operator+=(float x) SPACE { value += x; return *this; }
+    SPACE Cell& operator++() SPACE { value += 1; return *this; }
+    float operator()(float x) SPACE { return value += x; }
+    template <typename T> T as() const SPACE { return T(value); }
+"""
+
+
+@pytest.mark.parametrize("space", ["thread", "threadgroup", "device"])
+def test_methods_for_each_address_space(space: str):
+    """The method of the object's own address space is called: each adds another number."""
+    numbers = {"device": 1000, "threadgroup": 2000, "thread": 3000}
+    methods = "".join(
+        METHODS.replace("SPACE", name) + f"int space() const {name} {{ return {number}; }}\n"
+        for name, number in numbers.items()
+    )
+    header = f"struct Cell {{ float value; {methods} }};"
+    declaration = (
+        "device Cell& c = *(device Cell*)out;" if space == "device" else f"{space} Cell c;"
+    )
+    body = f"""
+        {declaration}
+        c.set(1); c = c.get() + 1; c[0] = c[0] * 10; c += 2; ++c;
+        float called = c(4);
+        out[1] = called; out[2] = c.get(); out[3] = c.as<int>(); out[4] = c.space();
+        out[0] = 0;
+    """
+    got = run_one(body, {}, {"out": ((5,), mx.float32)}, 1, header=header)
+    np.testing.assert_array_equal(got, [0, 27, 27, 27, numbers[space]])
 
 
 def test_casts_between_half_and_bfloat():

@@ -256,3 +256,68 @@ def test_array_parameters_are_pointers():
     tile = x[i % 16].reshape(4, 8)
     expected = x[i % 16] + 100 * x[15 - i % 16] + 10000 * tile.sum(1)[i // 8] + 3 * tile.ravel()
     assert np.array_equal(y, expected)
+
+
+@pytest.mark.parametrize("space", ["device", "const device", "device const", "constant"])
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_arrays_of_buffers(space: str, count: int):
+    """Their elements have the indices from that of the argument on."""
+    source = f"""
+        using namespace metal;
+        kernel void buffers(const array<{space} float*, {count}> inputs [[buffer(0)]],
+                            constant int* first, device float* out [[buffer(COUNT)]],
+                            uint i [[thread_position_in_grid]]) {{
+          float sum = 0;
+          for (size_t k = 0; k < inputs.size(); ++k) sum += inputs[(k + *first) % COUNT][i] * (k + 1);
+          out[i] = sum + 1000 * inputs[COUNT - 1][0];
+        }}
+    """.replace("COUNT", str(count))
+    inputs = [mx.array(np.arange(32, dtype=np.float32) + 100 * k) for k in range(count)]
+    kernel = mx.fast.metal_kernel(name="buffers", source="#include <metal_stdlib>\n" + source)
+    got = kernel(
+        *inputs, mx.zeros(32), mx.array([1]), grid=(32, 1, 1), threadgroup=(THREADGROUP, 1, 1)
+    )
+    got = got[-1] if isinstance(got, list) else got
+    want = sum(np.array(inputs[(k + 1) % count]) * (k + 1) for k in range(count))
+    np.testing.assert_array_equal(np.array(got), want + 1000 * np.array(inputs[-1])[0])
+
+
+def test_arrays_of_outputs():
+    source = """
+        using namespace metal;
+        kernel void outputs(const device float* x, array<device float*, 3> out,
+                            uint i [[thread_position_in_grid]]) {
+          for (uint k = 0; k < 3; ++k) out[k][i] += x[i] * (k + 1);
+          device float* first = out[0];
+          out[0] = out[2];
+          out[2] = first;
+          out[0][i] += 1000;
+        }
+    """
+    x = mx.arange(32).astype(mx.float32)
+    kernel = mx.fast.metal_kernel(name="outputs", source="#include <metal_stdlib>\n" + source)
+    got = kernel(x, *[mx.zeros(32)] * 3, grid=(32, 1, 1), threadgroup=(THREADGROUP, 1, 1))
+    for k, result in enumerate(got):
+        np.testing.assert_array_equal(np.array(result), np.arange(32) * (k + 1) + 1000 * (k == 2))
+
+
+def test_names_of_the_simd_library():
+    source = """
+        #include <simd/simd.h>
+        struct Shared {
+          vector_float3 position; float mass; simd_float4 colour; simd::float2 corner;
+          matrix_float3x3 rotation; simd_float4x4 view; vector_uchar4 bytes; simd_packed_float4 tail;
+        };
+        kernel void shared(device float* out) {
+          Shared s;
+          s.position = {1, 2, 3};
+          s.rotation = simd_float3x3(2.0f);
+          s.view = matrix_float4x4(1.0f);
+          s.corner = simd::float2(4, 5);
+          s.bytes = 6;
+          out[0] = (s.rotation * s.position).z + s.corner.y + s.bytes.w + s.view[3][3];
+          out[1] = sizeof(Shared);
+        }
+    """
+    got = run_file("shared", source, mx.zeros(2))
+    np.testing.assert_array_equal(got, [18, 16 + 16 + 16 + 16 + 48 + 64 + 32])

@@ -201,6 +201,41 @@ def test_wrong_constructions_do_not_compile(source: str):
         run_one(source + " out[0] = v.x;", {}, {"out": ((1,), mx.float32)}, 1)
 
 
+@pytest.mark.parametrize("count", [8, 16])
+@pytest.mark.parametrize("name", ["half", "bfloat", "float", "int", "uchar", "ulong"])
+def test_vectors_of_more_than_four_components(name: str, count: int):
+    header = f"using V = vec<{name}, {count}>; constant V ones = V({name}(1));"
+    body = f"""
+        uint i = thread_position_in_grid.x;
+        V v = ((const device V*)x)[i], w(v), halves(vec<{name}, {count // 2}>(2), {", ".join(["3"] * (count // 2))});
+        threadgroup V t[2];
+        t[i] = v;
+        t[i][1] = {name}(5);
+        v += w * {name}(2);
+        v = max(v - ones, halves);
+        device V* o = (device V*)out + 4 * i;
+        o[0] = v;
+        o[1] = t[i];
+        o[2] = select(v, w, w > {name}(4));
+        o[3] = V({name}(all(w == w) + any(w > {name}(100)) + int(sizeof(V))));
+        o[3][2] = {name}(vec<float, {count}>(w)[{count - 1}]) + as_type<V>(w)[3];
+    """.replace(f"vec<{name}, {count // 2}>(2)", f"vec<{name}, {count // 2}>({name}(2))")
+    x = np.arange(2 * count).reshape(2, count) % 11 + 1
+    dtype = NUMBERS[name]
+    got = run_one(
+        body, {"x": mx.array(x).astype(dtype)}, {"out": ((2, 4, count), dtype)}, 2, header=header
+    )
+    size = count * mx.array(0, dtype=dtype).itemsize
+    halves = np.repeat([2, 3], count // 2)
+    v = np.maximum(3 * x - 1, halves)
+    t = x.copy()
+    t[:, 1] = 5
+    last = np.full((2, count), 1 + size)
+    last[:, 2] = x[:, -1] + x[:, 3]
+    want = np.stack([v, t, np.where(x > 4, x, v), last], 1)
+    np.testing.assert_array_equal(np.array(got).astype(np.float64), want)
+
+
 # ---- operators ----
 
 WIDE = 64
@@ -438,6 +473,31 @@ def test_conditional_operator_takes_vectors_of_any_address_space():
         want = [x[i] if i < 2 else 0 * x[i], none if i < 2 else x[i], row if i & 1 else x[i] * 2]
         want.append([none, x[i], row, row][i])
         np.testing.assert_array_equal(got[i], want)
+
+
+def test_conditional_operator_takes_vectors_and_packed_vectors():
+    header = "constant packed_float3 table[] = {packed_float3(7, 8, 9)};"
+    body = """
+        uint i = thread_position_in_grid.x;
+        const device packed_float3* p = (const device packed_float3*)x;
+        threadgroup packed_float3 t;
+        t = packed_float3(10, 11, 12);
+        float3 v = float3(-1, -2, -3);
+        device packed_float3* o = (device packed_float3*)out + 5 * i;
+        o[0] = i == 0 ? p[1] : v;
+        o[1] = i == 0 ? v + 1 : p[1];
+        o[2] = i == 0 ? t : p[0] * 2;
+        o[3] = i == 0 ? table[0] : i == 1 ? v : t;
+        auto packed = i == 0 ? p[0] : t;  // no conversion is needed
+        o[4] = packed;
+        out[30 + i] = sizeof(packed) + sizeof(i == 0 ? v : p[0]);
+    """
+    x = np.arange(6, dtype=np.float32)
+    got = run_one(body, {"x": x}, {"out": ((32,), mx.float32)}, 2, header=header)
+    first = [[3, 4, 5], [0, -1, -2], [10, 11, 12], [7, 8, 9], [0, 1, 2]]
+    second = [[-1, -2, -3], [3, 4, 5], [0, 2, 4], [-1, -2, -3], [10, 11, 12]]
+    np.testing.assert_array_equal(got[:30].reshape(2, 5, 3), [first, second])
+    np.testing.assert_array_equal(got[30:], [28, 28])
 
 
 def test_packed_vectors_and_structs():

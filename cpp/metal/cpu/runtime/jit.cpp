@@ -20,8 +20,9 @@ namespace {
 std::string constants_text(const ConstantValues& constants) {
   std::string text;
   for (const auto& [index, value] : constants) {
-    text += std::to_string(index) + ":" + std::to_string(static_cast<uint32_t>(value.type)) + ":" +
-            std::to_string(value.bits) + ";";
+    text += std::to_string(index) + ":" + std::to_string(static_cast<uint32_t>(value.type));
+    for (uint32_t i = 0; i < value.components; ++i) text += ":" + std::to_string(value.bits[i]);
+    text += ";";
   }
   return text;
 }

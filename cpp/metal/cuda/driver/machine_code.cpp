@@ -31,6 +31,7 @@ std::string to_text(const ConstantValues& constants) {
     append(bytes, index);
     append(bytes, value.type);
     append(bytes, value.bits);
+    append(bytes, value.components);
   }
   return bytes;
 }

@@ -1,6 +1,8 @@
 // Compiled source, its functions, and pipelines ready to run.
 #pragma once
 
+#include <array>
+
 #include "Metal/Types.hpp"
 
 #pragma GCC visibility push(default)
@@ -54,7 +56,7 @@ class FunctionConstantValues : public NS::Referencing<FunctionConstantValues> {
     NS::SharedPtr<const NS::String> name;  // null: by index
     NS::UInteger index;
     DataType type;
-    std::uint64_t bits;
+    std::array<std::uint64_t, 4> bits;  // of each component
   };
   const std::vector<Value>& values() const { return values_; }
 

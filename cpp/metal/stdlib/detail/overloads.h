@@ -98,59 +98,52 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
   }
 }
 
+// Returns the vector __R of the results for each component: call(name, i) for component i of __n.
+#define __METAL_BY_COMPONENT(call, name)                                    \
+  if constexpr (__n == 2) {                                                 \
+    return __R(call(name, 0), call(name, 1));                               \
+  } else if constexpr (__n == 3) {                                          \
+    return __R(call(name, 0), call(name, 1), call(name, 2));                \
+  } else if constexpr (__n == 4) {                                          \
+    return __R(call(name, 0), call(name, 1), call(name, 2), call(name, 3)); \
+  } else {                                                                  \
+    __R r(call(name, 0));                                                   \
+    for (int i = 1; i < __n; ++i) r.__at(i) = call(name, i);                \
+    return r;                                                               \
+  }
+
 // The vector forms of functions of one, two and three arguments, from the forms for scalars.
 #define __METAL_CALL_1(name, i) name(__part<__E>(x, i))
-#define __METAL_VECTOR_1(name)                                                               \
-  template <typename A>                                                                      \
-    requires(__are_vectors<A>)                                                               \
-  METAL_FUNC constexpr __vector<A> name(A x) {                                               \
-    using __E = __element<A>;                                                                \
-    using __R = __vector<A>;                                                                 \
-    constexpr int __n = __components<A>;                                                     \
-    if constexpr (__n == 2) {                                                                \
-      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1));                          \
-    } else if constexpr (__n == 3) {                                                         \
-      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1), __METAL_CALL_1(name, 2)); \
-    } else {                                                                                 \
-      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1), __METAL_CALL_1(name, 2),  \
-                 __METAL_CALL_1(name, 3));                                                   \
-    }                                                                                        \
+#define __METAL_VECTOR_1(name)                 \
+  template <typename A>                        \
+    requires(__are_vectors<A>)                 \
+  METAL_FUNC constexpr __vector<A> name(A x) { \
+    using __E = __element<A>;                  \
+    using __R = __vector<A>;                   \
+    constexpr int __n = __components<A>;       \
+    __METAL_BY_COMPONENT(__METAL_CALL_1, name) \
   }
 
 #define __METAL_CALL_2(name, i) name(__part<__E>(x, i), __part<__E>(y, i))
-#define __METAL_VECTOR_2(name)                                                               \
-  template <typename A, typename B>                                                          \
-    requires(__are_vectors<A, B>)                                                            \
-  METAL_FUNC constexpr __vector<A, B> name(A x, B y) {                                       \
-    using __E = __element<A, B>;                                                             \
-    using __R = __vector<A, B>;                                                              \
-    constexpr int __n = __vector_among<A, B>::size;                                          \
-    if constexpr (__n == 2) {                                                                \
-      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1));                          \
-    } else if constexpr (__n == 3) {                                                         \
-      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1), __METAL_CALL_2(name, 2)); \
-    } else {                                                                                 \
-      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1), __METAL_CALL_2(name, 2),  \
-                 __METAL_CALL_2(name, 3));                                                   \
-    }                                                                                        \
+#define __METAL_VECTOR_2(name)                         \
+  template <typename A, typename B>                    \
+    requires(__are_vectors<A, B>)                      \
+  METAL_FUNC constexpr __vector<A, B> name(A x, B y) { \
+    using __E = __element<A, B>;                       \
+    using __R = __vector<A, B>;                        \
+    constexpr int __n = __vector_among<A, B>::size;    \
+    __METAL_BY_COMPONENT(__METAL_CALL_2, name)         \
   }
 
 #define __METAL_CALL_3(name, i) name(__part<__E>(x, i), __part<__E>(y, i), __part<__E>(z, i))
-#define __METAL_VECTOR_3(name)                                                               \
-  template <typename A, typename B, typename C>                                              \
-    requires(__are_vectors<A, B, C>)                                                         \
-  METAL_FUNC constexpr __vector<A, B, C> name(A x, B y, C z) {                               \
-    using __E = __element<A, B, C>;                                                          \
-    using __R = __vector<A, B, C>;                                                           \
-    constexpr int __n = __vector_among<A, B, C>::size;                                       \
-    if constexpr (__n == 2) {                                                                \
-      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1));                          \
-    } else if constexpr (__n == 3) {                                                         \
-      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1), __METAL_CALL_3(name, 2)); \
-    } else {                                                                                 \
-      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1), __METAL_CALL_3(name, 2),  \
-                 __METAL_CALL_3(name, 3));                                                   \
-    }                                                                                        \
+#define __METAL_VECTOR_3(name)                                 \
+  template <typename A, typename B, typename C>                \
+    requires(__are_vectors<A, B, C>)                           \
+  METAL_FUNC constexpr __vector<A, B, C> name(A x, B y, C z) { \
+    using __E = __element<A, B, C>;                            \
+    using __R = __vector<A, B, C>;                             \
+    constexpr int __n = __vector_among<A, B, C>::size;         \
+    __METAL_BY_COMPONENT(__METAL_CALL_3, name)                 \
   }
 
 // Functions of floating-point numbers. The overloads that are no templates also accept what

@@ -116,6 +116,56 @@ TEST_F(LibraryTest, FunctionConstants) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(x[i], -6.0f);
 }
 
+constexpr const char* kVectorConstants = R"(
+#include <metal_stdlib>
+using namespace metal;
+constant float4 factors [[function_constant(0)]];
+constant half3 small [[function_constant(1)]];
+constant bool2 flags [[function_constant(2)]];
+constant ulong2 wide [[function_constant(3)]];
+constant uchar3 bytes [[function_constant(4)]];
+constant float4 doubled = factors * 2;
+constant int3 given = is_function_constant_defined(bytes) ? int3(bytes) : int3(-1, -2, -3);
+kernel void f(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[i] = doubled[i % 4] + small[i % 3] * 100 + flags[i % 2] * 1000 + (wide[i % 2] >> 32) * 1e4f +
+         given[i % 3] * 1e5f;
+}
+)";
+
+TEST_F(LibraryTest, FunctionConstantsThatAreVectors) {
+  auto library = compile(kVectorConstants);
+  ASSERT_TRUE(library);
+  const float factors[] = {1, 2, 3, 4};
+  const uint16_t small[] = {0x3c00, 0x4000, 0x4200};  // 1, 2, 3
+  const bool flags[] = {true, false};
+  const uint64_t wide[] = {uint64_t{5} << 32, uint64_t{6} << 32};
+  const uint8_t bytes[] = {7, 8, 9};
+  for (const bool with_bytes : {true, false}) {
+    auto constants = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+    constants->setConstantValue(factors, MTL::DataTypeFloat4, NS::UInteger{0});
+    constants->setConstantValue(small, MTL::DataTypeHalf3, NS::UInteger{1});
+    constants->setConstantValue(flags, MTL::DataTypeBool2, string("flags"));
+    constants->setConstantValue(wide, MTL::DataTypeULong2, NS::UInteger{3});
+    if (with_bytes) constants->setConstantValue(bytes, MTL::DataTypeUChar3, NS::UInteger{4});
+    auto state = load(library.get(), "f", constants.get());
+    ASSERT_TRUE(state);
+    Data<float> x(24);
+    ASSERT_EQ(run(state.get(), {x}, {24, 1, 1}, {24, 1, 1}), "");
+    for (int i = 0; i < 24; ++i) {
+      const int given = with_bytes ? bytes[i % 3] : -1 - i % 3;
+      const int sum = 2 * (i % 4 + 1) + (i % 3 + 1) * 100 + (i % 2 == 0) * 1000 +
+                      (5 + i % 2) * 10000 + given * 100000;
+      EXPECT_EQ(x[i], static_cast<float>(sum)) << i;
+    }
+  }
+  auto constants = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  constants->setConstantValue(factors, MTL::DataTypeFloat3, NS::UInteger{0});
+  NS::Error* error = nullptr;
+  EXPECT_EQ(library->newFunction(string("f"), constants.get(), &error), nullptr);
+  EXPECT_NE(text(error).find("\"factors\" (index 0) has type float4"), std::string::npos)
+      << text(error);
+}
+
 TEST_F(LibraryTest, FunctionConstantErrors) {
   auto library = compile(kScale);
   ASSERT_TRUE(library);
