@@ -7,8 +7,7 @@
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @lines(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -69,8 +68,7 @@ define void @lines(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @parts(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -110,8 +108,7 @@ define void @parts(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @near(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 6
@@ -178,8 +175,7 @@ define void @near(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @adjoining(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = mul i64 %index, 48
@@ -230,8 +226,7 @@ define void @adjoining(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, 
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @stream(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -307,8 +302,7 @@ define void @stream(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @measured(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i64 %stride, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = mul i64 %index, %stride
@@ -428,8 +422,7 @@ define void @shared(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @far(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 14
@@ -485,13 +478,12 @@ define void @far(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x
   ret void
 }
 
-; A block that has prefetches of its own, as in a slice, gets no others.
+; Code that has prefetches of its own, such as a slice, gets no others.
 ; CHECK-LABEL: define internal void @slice.wide
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @slice(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
+  %first = load i32, ptr %group, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -551,106 +543,3 @@ define void @slice(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 
 declare void @llvm.prefetch.p1(ptr addrspace(1), i32, i32, i32)
 
 !0 = !{}
-
-; All threadgroups read the same vector, also if a loop goes through it: only its rows that depend on the threadgroup are
-; prefetched.
-; CHECK-LABEL: define internal void @loop.wide
-; CHECK: loop:
-; CHECK-NOT: call void @llvm.prefetch
-; CHECK: next:
-; CHECK: call void @llvm.prefetch.p1
-; CHECK: ret void
-define void @loop(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-entry:
-  %position = getelementptr i8, ptr %group, i64 16
-  %first = load i32, ptr %position, align 4
-  %thread = zext i32 %x to i64
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
-  %sum = phi float [ 0.0, %entry ], [ %s11, %loop ]
-  %index = add i64 %i, %thread
-  %row = mul i64 %index, 48
-  %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
-  %v0 = load float, ptr addrspace(1) %at0, align 4
-  %s0 = fadd float %sum, %v0
-  %at1 = getelementptr i8, ptr addrspace(1) %at0, i64 4
-  %v1 = load float, ptr addrspace(1) %at1, align 4
-  %s1 = fadd float %s0, %v1
-  %at2 = getelementptr i8, ptr addrspace(1) %at0, i64 8
-  %v2 = load float, ptr addrspace(1) %at2, align 4
-  %s2 = fadd float %s1, %v2
-  %at3 = getelementptr i8, ptr addrspace(1) %at0, i64 12
-  %v3 = load float, ptr addrspace(1) %at3, align 4
-  %s3 = fadd float %s2, %v3
-  %at4 = getelementptr i8, ptr addrspace(1) %at0, i64 16
-  %v4 = load float, ptr addrspace(1) %at4, align 4
-  %s4 = fadd float %s3, %v4
-  %at5 = getelementptr i8, ptr addrspace(1) %at0, i64 20
-  %v5 = load float, ptr addrspace(1) %at5, align 4
-  %s5 = fadd float %s4, %v5
-  %at6 = getelementptr i8, ptr addrspace(1) %at0, i64 24
-  %v6 = load float, ptr addrspace(1) %at6, align 4
-  %s6 = fadd float %s5, %v6
-  %at7 = getelementptr i8, ptr addrspace(1) %at0, i64 28
-  %v7 = load float, ptr addrspace(1) %at7, align 4
-  %s7 = fadd float %s6, %v7
-  %at8 = getelementptr i8, ptr addrspace(1) %at0, i64 32
-  %v8 = load float, ptr addrspace(1) %at8, align 4
-  %s8 = fadd float %s7, %v8
-  %at9 = getelementptr i8, ptr addrspace(1) %at0, i64 36
-  %v9 = load float, ptr addrspace(1) %at9, align 4
-  %s9 = fadd float %s8, %v9
-  %at10 = getelementptr i8, ptr addrspace(1) %at0, i64 40
-  %v10 = load float, ptr addrspace(1) %at10, align 4
-  %s10 = fadd float %s9, %v10
-  %at11 = getelementptr i8, ptr addrspace(1) %at0, i64 44
-  %v11 = load float, ptr addrspace(1) %at11, align 4
-  %s11 = fadd float %s10, %v11
-  %i.next = add i64 %i, 4
-  %more = icmp ult i64 %i.next, 64
-  br i1 %more, label %loop, label %next
-next:
-  %own = add nuw i32 %first, %x
-  %own.index = zext i32 %own to i64
-  %own.row = mul i64 %own.index, 48
-  %own.at0 = getelementptr i8, ptr addrspace(1) %in, i64 %own.row
-  %own.v0 = load float, ptr addrspace(1) %own.at0, align 4
-  %own.s0 = fadd float %s11, %own.v0
-  %own.at1 = getelementptr i8, ptr addrspace(1) %own.at0, i64 4
-  %own.v1 = load float, ptr addrspace(1) %own.at1, align 4
-  %own.s1 = fadd float %own.s0, %own.v1
-  %own.at2 = getelementptr i8, ptr addrspace(1) %own.at0, i64 8
-  %own.v2 = load float, ptr addrspace(1) %own.at2, align 4
-  %own.s2 = fadd float %own.s1, %own.v2
-  %own.at3 = getelementptr i8, ptr addrspace(1) %own.at0, i64 12
-  %own.v3 = load float, ptr addrspace(1) %own.at3, align 4
-  %own.s3 = fadd float %own.s2, %own.v3
-  %own.at4 = getelementptr i8, ptr addrspace(1) %own.at0, i64 16
-  %own.v4 = load float, ptr addrspace(1) %own.at4, align 4
-  %own.s4 = fadd float %own.s3, %own.v4
-  %own.at5 = getelementptr i8, ptr addrspace(1) %own.at0, i64 20
-  %own.v5 = load float, ptr addrspace(1) %own.at5, align 4
-  %own.s5 = fadd float %own.s4, %own.v5
-  %own.at6 = getelementptr i8, ptr addrspace(1) %own.at0, i64 24
-  %own.v6 = load float, ptr addrspace(1) %own.at6, align 4
-  %own.s6 = fadd float %own.s5, %own.v6
-  %own.at7 = getelementptr i8, ptr addrspace(1) %own.at0, i64 28
-  %own.v7 = load float, ptr addrspace(1) %own.at7, align 4
-  %own.s7 = fadd float %own.s6, %own.v7
-  %own.at8 = getelementptr i8, ptr addrspace(1) %own.at0, i64 32
-  %own.v8 = load float, ptr addrspace(1) %own.at8, align 4
-  %own.s8 = fadd float %own.s7, %own.v8
-  %own.at9 = getelementptr i8, ptr addrspace(1) %own.at0, i64 36
-  %own.v9 = load float, ptr addrspace(1) %own.at9, align 4
-  %own.s9 = fadd float %own.s8, %own.v9
-  %own.at10 = getelementptr i8, ptr addrspace(1) %own.at0, i64 40
-  %own.v10 = load float, ptr addrspace(1) %own.at10, align 4
-  %own.s10 = fadd float %own.s9, %own.v10
-  %own.at11 = getelementptr i8, ptr addrspace(1) %own.at0, i64 44
-  %own.v11 = load float, ptr addrspace(1) %own.at11, align 4
-  %own.s11 = fadd float %own.s10, %own.v11
-  %to = getelementptr float, ptr addrspace(1) %out, i64 %own.index
-  store float %own.s11, ptr addrspace(1) %to, align 4
-  ret void
-}

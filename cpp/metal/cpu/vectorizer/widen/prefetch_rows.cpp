@@ -1,14 +1,10 @@
 // Prefetches for gangs that read a region row by row.
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
-#include "metal/cpu/abi.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
@@ -32,27 +28,23 @@ bool has_prefetches(const llvm::BasicBlock& block) {
   });
 }
 
-// Whether it is a part of the position of the threadgroup.
+// Whether it is the position of the threadgroup, which is a part of the group argument.
 bool is_group_position(const Value* value) {
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
-  if (!load || !load->getType()->isIntegerTy()) return false;
-  int64_t offset = 0;
-  const Value* base = llvm::GetPointerBaseWithConstantOffset(load->getPointerOperand(), offset,
-                                                             load->getModule()->getDataLayout());
-  const auto first = static_cast<int64_t>(offsetof(Group, position));
-  return llvm::isa<llvm::Argument>(base) && offset >= first &&
-         offset < first + static_cast<int64_t>(sizeof(Group::position));
+  return load && load->getType()->isIntegerTy() &&
+         llvm::isa<llvm::Argument>(load->getPointerOperand()->stripInBoundsConstantOffsets());
 }
 
-// Whether lane 0's address differs between threadgroups. A vector that all threadgroups read, also
-// in a loop, is in the cache, and prefetches behind its end, where no memory may be, take long.
-bool differs_between_groups(const Value* address) {
+// Whether lane 0's address differs between threadgroups or iterations. A vector that all
+// threadgroups read is in the cache, and prefetches behind its end, where no memory may be, take
+// long.
+bool advances(const Value* address) {
   llvm::SmallPtrSet<const Value*, 16> found;
   llvm::SmallVector<const Value*> work{address};
   while (!work.empty()) {
     const auto* instruction = llvm::dyn_cast<llvm::Instruction>(work.pop_back_val());
     if (!instruction || !found.insert(instruction).second) continue;
-    if (is_group_position(instruction)) return true;
+    if (llvm::isa<llvm::PHINode>(instruction) || is_group_position(instruction)) return true;
     work.append(instruction->value_op_begin(), instruction->value_op_end());
   }
   return false;
@@ -71,7 +63,7 @@ constexpr int64_t kLargestRegion = 32 << 10;
 void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
   Value* first = llvm::getLoadStorePointerOperand(&row.first());
   if (has_prefetches(*row.first().getParent()) || !is_device_memory(first) ||
-      !differs_between_groups(pointers[0]))
+      !advances(pointers[0]))
     return;
   w_.shape(first).has_offsets() ? prefetch_known_rows(row, pointers)
                                 : prefetch_measured_rows(row, pointers);
