@@ -65,6 +65,21 @@ SCORES = {
             for (uint j = 0; j < 128; ++j) sum += query[j] * keys[i * 128 + j];
             scores[i] = sum * scale;
         }""",
+    "thread a key, pointers moved": """
+        for (uint i = item; i < KEYS; i += 256) {
+            const device float* key = keys + i * 128;
+            const device float* own = query;
+            float sum = 0;
+            for (const device float* end = key + 128; key != end;) sum += *own++ * *key++;
+            scores[i] = sum * scale;
+        }""",
+    "thread a key, four sums": """
+        for (int i = item; i < KEYS; i += 256) {
+            float sums[4] = {0, 0, 0, 0};
+            for (int j = 0; j < 128; j += 4)
+                for (int k = 0; k < 4; ++k) sums[k] += query[j + k] * keys[i * 128 + j + k];
+            scores[i] = ((sums[0] + sums[1]) + (sums[2] + sums[3])) * scale;
+        }""",
     "thread a key, float4": """
         for (int i = item; i < KEYS; i += 256) {
             const device float4* key = (const device float4*)(keys + i * 128);

@@ -63,6 +63,20 @@ ONLINE = """
     sum = simd_sum(sum * exp(most - all));
     for (uint i = lane; i < COLUMNS; i += 32) to[i] = exp(from[i] - all) / sum;
 """
+ONLINE_BRANCH = """
+    float most = -INFINITY, sum = 0;
+    for (uint i = lane; i < COLUMNS; i += 32) {
+        if (from[i] > most) {
+            sum = sum * exp(most - from[i]) + 1;
+            most = from[i];
+        } else {
+            sum += exp(from[i] - most);
+        }
+    }
+    float all = simd_max(most);
+    float factor = 1 / simd_sum(sum * exp(most - all));
+    for (uint i = lane; i < COLUMNS; i += 32) to[i] = exp(from[i] - all) * factor;
+"""
 VECTORS = """
     const device float4* from4 = (const device float4*)from;
     device float4* to4 = (device float4*)to;
@@ -205,6 +219,22 @@ THREAD_ONLINE = """
     }
     for (int i = 0; i < width; ++i) o[row * width + i] = exp(x[row * width + i] - most) / sum;
 """
+THREAD_ONLINE_BRANCH = """
+    uint row = thread_position_in_grid.x;
+    if (row >= n[0]) return;
+    const device float* from = x + row * COLUMNS;
+    float most = from[0], sum = 1;
+    for (uint i = 1; i < COLUMNS; ++i) {
+        float value = from[i];
+        if (value > most) {
+            sum = sum * exp(most - value) + 1;
+            most = value;
+        } else {
+            sum += exp(value - most);
+        }
+    }
+    for (uint i = 0; i < COLUMNS; ++i) o[row * COLUMNS + i] = exp(from[i] - most) / sum;
+"""
 
 
 def reference(arrays: dict) -> dict:
@@ -231,6 +261,7 @@ def rows(size: str) -> list[Computation]:
         "held": HELD,
         "read again": READ_AGAIN,
         "online": ONLINE,
+        "online, branch": ONLINE_BRANCH,
         "float4": VECTORS,
         "shuffles": SHUFFLES,
         "a run each": RUN,
@@ -254,6 +285,8 @@ def rows(size: str) -> list[Computation]:
         )
     made.add("256 a row, float4", GROUP_VECTORS, (height * 256,), (256,), template=template)
     made.add("256 a row, tree", TREE, (height * 256,), (256,), template=template)
-    made.add("thread a row", THREAD, (height,), (64,), inputs=("x", "n"), template=template)
+    bounded = {"inputs": ("x", "n"), "template": template}
+    made.add("thread a row", THREAD, (height,), (64,), **bounded)
     made.add("thread a row, online", THREAD_ONLINE, (height,), (64,))
+    made.add("thread a row, online, branch", THREAD_ONLINE_BRANCH, (height,), (64,), **bounded)
     return [made]

@@ -675,6 +675,8 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 
 ; ---- select-addresses: as before
 
+; ---- select-extremes: as before
+
 ; ---- expand-small-vectors: as before
 
 ; ---- legalize-masks: as before

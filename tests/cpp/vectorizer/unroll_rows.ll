@@ -185,3 +185,64 @@ loop:
 done:
   ret void
 }
+
+; Iterations may read several elements of the row: here four, so four iterations become one.
+; CHECK-LABEL: define void @several
+; CHECK: getelementptr i8, ptr addrspace(1) %{{.*}}, i64 60
+; CHECK: load float
+; CHECK: icmp ult i64 %{{.*}}, 64
+define void @several(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %x) {
+entry:
+  %thread = zext i32 %x to i64
+  %start = shl i64 %thread, 12
+  %row = getelementptr i8, ptr addrspace(1) %in, i64 %start
+  br label %loop
+loop:
+  %c = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %sum3, %loop ]
+  %at0 = getelementptr float, ptr addrspace(1) %row, i64 %c
+  %v0 = load float, ptr addrspace(1) %at0, align 4
+  %sum0 = fadd float %sum, %v0
+  %at1 = getelementptr i8, ptr addrspace(1) %at0, i64 4
+  %v1 = load float, ptr addrspace(1) %at1, align 4
+  %sum1 = fadd float %sum0, %v1
+  %at2 = getelementptr i8, ptr addrspace(1) %at0, i64 8
+  %v2 = load float, ptr addrspace(1) %at2, align 4
+  %sum2 = fadd float %sum1, %v2
+  %at3 = getelementptr i8, ptr addrspace(1) %at0, i64 12
+  %v3 = load float, ptr addrspace(1) %at3, align 4
+  %sum3 = fadd float %sum2, %v3
+  %next = add nuw i64 %c, 4
+  %more = icmp ult i64 %next, 64
+  br i1 %more, label %loop, label %done
+done:
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %thread
+  store float %sum3, ptr addrspace(1) %to, align 4
+  ret void
+}
+
+; Lanes that read one element of several do not read a row.
+; CHECK-LABEL: define void @one_of_four
+; CHECK: %v0 = load float
+; CHECK-NOT: load float
+; CHECK: ret void
+define void @one_of_four(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %x) {
+entry:
+  %thread = zext i32 %x to i64
+  %start = shl i64 %thread, 12
+  %row = getelementptr i8, ptr addrspace(1) %in, i64 %start
+  br label %loop
+loop:
+  %c = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %sum0, %loop ]
+  %at0 = getelementptr float, ptr addrspace(1) %row, i64 %c
+  %v0 = load float, ptr addrspace(1) %at0, align 4
+  %sum0 = fadd float %sum, %v0
+  %next = add nuw i64 %c, 4
+  %more = icmp ult i64 %next, 64
+  br i1 %more, label %loop, label %done
+done:
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %thread
+  store float %sum0, ptr addrspace(1) %to, align 4
+  ret void
+}

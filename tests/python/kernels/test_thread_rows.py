@@ -22,6 +22,18 @@ SUMS = {
     "last element first": """
         T sum = 0;
         for (int i = LENGTH - 1; i >= 0; --i) sum += x[row * LENGTH + i] * T(i);""",
+    "four at a time": """
+        T sum = 0;
+        const device T* from = x + row * LENGTH;
+        int i = 0;
+        for (; i + 4 <= LENGTH; i += 4)
+            sum = (((sum * 3 + from[i]) * 3 + from[i + 1]) * 3 + from[i + 2]) * 3 + from[i + 3];
+        for (; i < LENGTH; ++i) sum = sum * 3 + from[i];""",
+    "two sums": """
+        T sums[2] = {0, 0};
+        for (int i = 0; i < LENGTH / 2 * 2; i += 2)
+            for (int k = 0; k < 2; ++k) sums[k] = sums[k] * 3 + x[row * (LENGTH / 2 * 2) + i + k];
+        T sum = sums[0] - sums[1];""",
     "vectors of two": """
         const device vec<T, 2>* from = (const device vec<T, 2>*)(x + row * (LENGTH / 2 * 2));
         vec<T, 2> sums = 0;
@@ -34,7 +46,7 @@ def expected_sums(name: str, x: np.ndarray, length: int) -> np.ndarray:
     wide = x.astype(np.int64)
     if name == "last element first":
         return (wide * np.arange(length)).sum(1)
-    if name != "vectors of two":
+    if name not in ("vectors of two", "two sums"):
         return (wide * 3 ** np.arange(length, dtype=np.int64)[::-1]).sum(1)
     pairs = wide.reshape(-1)[: len(x) * (length // 2 * 2)].reshape(len(x), -1, 2)
     sums = (pairs * 3 ** np.arange(length // 2, dtype=np.int64)[::-1, None]).sum(1)

@@ -12,8 +12,10 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/internal_check.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch.h"
 
 namespace metal::cpu {
 namespace {
@@ -55,6 +57,19 @@ bool is_lane_by_lane(const Instruction& instruction) {
                    llvm::SelectInst, llvm::FreezeInst>(instruction);
 }
 
+// Whether the value puts two shorter vectors together.
+bool is_join(const Value& value) {
+  const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&value);
+  return shuffle && shuffle->isConcat();
+}
+
+// The length of the longest vector that a vector is put together from.
+unsigned longest_piece(const Value& value) {
+  if (!is_join(value)) return length_of(*value.getType());
+  const auto& join = *checked_cast<llvm::ShuffleVectorInst>(&value);
+  return std::max(longest_piece(*join.getOperand(0)), longest_piece(*join.getOperand(1)));
+}
+
 bool must_not_repeat(const Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return !load->isSimple();
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
@@ -87,23 +102,24 @@ class LoopForm {
            lanes_ > 1 && !sums_.empty();
   }
 
+  unsigned lanes() const { return lanes_; }
+
   // How many loops to make; 1 if splitting does not pay, as each loop repeats the scalar work.
   unsigned parts(Registers registers) const {
     const unsigned smallest = *std::ranges::min_element(sums_);
-    const unsigned wanted = needed(registers, 1);
     unsigned parts = 1;
     while (needed(registers, parts) > registers.count && lanes_ % (2 * parts) == 0 &&
+           lanes_ / (2 * parts) >= longest_piece_ &&
            lanes_ / (2 * parts) * smallest >= registers.bits) {
       parts *= 2;
     }
     // A vector without a register is loaded and stored in every iteration.
-    const bool worth_it =
-        (parts - 1) * scalars_ <= 2 * (wanted - std::min(wanted, registers.count));
-    return worth_it ? parts : 1;
+    return (parts - 1) * scalars_ <= 2 * without_register(registers) ? parts : 1;
   }
 
  private:
   bool accept(Instruction& instruction) {
+    if (is_prefetch(instruction)) return true;
     if (must_not_repeat(instruction)) return false;
     const unsigned length = length_of(*instruction.getType());
     if (length == 1) {
@@ -112,8 +128,13 @@ class LoopForm {
       return llvm::all_of(instruction.operands(),
                           [](Value* operand) { return length_of(*operand->getType()) == 1; });
     }
-    if (length == 0 || !fits(length)) return false;
-    if (is_splat(instruction) || leads_to_splats(instruction)) return true;
+    if (length == 0) return false;
+    if (!fits(length)) return accept_other(instruction);
+    if (is_splat(instruction) || leads_to_splats(instruction)) {
+      has_splats_ = true;
+      return true;
+    }
+    if (is_join(instruction)) return accept_join(instruction);
     const unsigned bits = instruction.getType()->getScalarSizeInBits();
     if (llvm::isa<llvm::LoadInst>(instruction)) return bits % 8 == 0 && bits > 0;
     if (llvm::isa<llvm::PHINode>(instruction)) {
@@ -127,6 +148,23 @@ class LoopForm {
            });
   }
 
+  // A vector that has no element for each lane, such as a piece of a lane's row. It must not depend
+  // on vectors of lanes; loops that need it compute it as a whole.
+  bool accept_other(const Instruction& instruction) {
+    return !llvm::isa<llvm::PHINode>(instruction) &&
+           llvm::all_of(instruction.operands(), [&](const Value* operand) {
+             const unsigned size = length_of(*operand->getType());
+             return size == 1 || (size != 0 && size != lanes_) ||
+                    llvm::isa<llvm::Constant>(operand);
+           });
+  }
+
+  bool accept_join(const Instruction& join) {
+    joined_.push_back(join.getType()->getScalarSizeInBits());
+    longest_piece_ = std::max(longest_piece_, longest_piece(join));
+    return true;
+  }
+
   bool fits(unsigned length) {
     if (lanes_ == 1) lanes_ = length;
     return lanes_ == length;
@@ -136,24 +174,46 @@ class LoopForm {
   unsigned needed(Registers registers, unsigned parts) const {
     unsigned result = 1 + registers.of(lanes_ / parts * *std::ranges::max_element(sums_));
     for (unsigned bits : sums_) result += registers.of(lanes_ / parts * bits);
+    return result + of_rows(registers, parts);
+  }
+
+  // What lanes read of their rows, after it was transposed. If all lanes use the same splats, LLVM
+  // uses each splat for all of them at a time, so that all of what they read is there at once.
+  unsigned of_rows(Registers registers, unsigned parts) const {
+    if (!has_splats_) return 0;
+    unsigned result = 0;
+    for (unsigned bits : joined_) result += registers.of(lanes_ / parts * bits);
     return result;
+  }
+
+  // The vectors that have no register. LLVM transposes the rows of all lanes at once, so if there
+  // are too few registers, about half of what was read waits in memory.
+  unsigned without_register(Registers registers) const {
+    const unsigned wanted = needed(registers, 1);
+    if (wanted <= registers.count) return 0;
+    return std::max(wanted - registers.count, of_rows(registers, 1) / 2);
   }
 
   BasicBlock& block_;
   unsigned lanes_ = 1;
-  unsigned scalars_ = 0;              // instructions that every loop repeats
-  llvm::SmallVector<unsigned> sums_;  // for each loop-carried vector, the bits of its elements
+  unsigned scalars_ = 0;                // instructions that every loop repeats
+  llvm::SmallVector<unsigned> sums_;    // for each loop-carried vector, the bits of its elements
+  llvm::SmallVector<unsigned> joined_;  // the same for vectors that others are joined to
+  unsigned longest_piece_ = 1;          // of these
+  bool has_splats_ = false;
 };
 
 // Makes a loop for each part.
 class LoopSplitter {
  public:
-  LoopSplitter(BasicBlock& block, unsigned parts)
+  LoopSplitter(BasicBlock& block, unsigned lanes, unsigned parts)
       : block_(block),
         parts_(parts),
+        lanes_(lanes),
         before_(*llvm::find_if(llvm::predecessors(&block),
                                [&](BasicBlock* other) { return other != &block; })),
         outside_(before_->getTerminator()),
+        prefetches_(static_cast<unsigned>(llvm::count_if(block, is_prefetch))),
         copies_(parts),
         slices_(parts) {}
 
@@ -171,9 +231,17 @@ class LoopSplitter {
     for (Instruction& instruction : block_)
       instruction.replaceAllUsesWith(llvm::PoisonValue::get(instruction.getType()));
     block_.eraseFromParent();
+    for (BasicBlock* block : blocks_) remove_unneeded(*block);
   }
 
  private:
+  // The pieces of other parts' vectors, for example.
+  static void remove_unneeded(BasicBlock& block) {
+    for (Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
+    }
+  }
+
   bool is_inside(const Value* value) const {
     const auto* instruction = llvm::dyn_cast<Instruction>(value);
     return instruction && instruction->getParent() == &block_;
@@ -201,8 +269,12 @@ class LoopSplitter {
 
   void make_loop(unsigned part) {
     llvm::IRBuilder<> b(blocks_[part]);
+    unsigned prefetches = 0;
     for (Instruction& instruction : block_) {
-      if (!leads_to_splats(instruction)) copies_[part][&instruction] = copy(b, instruction, part);
+      if (leads_to_splats(instruction)) continue;
+      // Each loop makes some of the prefetches, as memory should work all the time.
+      if (is_prefetch(instruction) && prefetches++ * parts_ / prefetches_ != part) continue;
+      copies_[part][&instruction] = copy(b, instruction, part);
     }
     Instruction* end = blocks_[part]->getTerminator();
     for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
@@ -210,7 +282,12 @@ class LoopSplitter {
     }
   }
 
+  bool has_lanes(const Value& value) const { return length_of(*value.getType()) == lanes_; }
+
   Value* copy(llvm::IRBuilder<>& b, Instruction& instruction, unsigned part) {
+    if (instruction.getType()->isVectorTy() && !has_lanes(instruction))
+      return copy_whole(b, instruction, part);
+    if (is_join(instruction)) return piece(b, &instruction, part * (lanes_ / parts_), part);
     if (is_splat(instruction)) {
       const auto* type = checked_cast<llvm::FixedVectorType>(part_of(instruction.getType()));
       return b.CreateVectorSplat(type->getNumElements(),
@@ -226,6 +303,29 @@ class LoopSplitter {
       if (!llvm::isa<BasicBlock>(use)) use = operand(use, part);
     }
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(result)) move(*load, part);
+    return result;
+  }
+
+  // The elements of a part from `first` on, of what a vector is put together from.
+  Value* piece(llvm::IRBuilder<>& b, Value* value, unsigned first, unsigned part) {
+    while (is_join(*value)) {
+      auto* join = checked_cast<llvm::ShuffleVectorInst>(value);
+      const unsigned length = length_of(*join->getOperand(0)->getType());
+      if (length < lanes_ / parts_) break;  // the part is several pieces
+      value = join->getOperand(first < length ? 0 : 1);
+      first %= length;
+    }
+    if (is_inside(value)) value = copies_[part].lookup(value);
+    const unsigned length = lanes_ / parts_;
+    if (length_of(*value->getType()) == length) return value;
+    return b.CreateShuffleVector(value, llvm::createSequentialMask(first, length, 0));
+  }
+
+  Value* copy_whole(llvm::IRBuilder<>& b, Instruction& instruction, unsigned part) {
+    Instruction* result = b.Insert(instruction.clone(), instruction.getName());
+    for (llvm::Use& use : result->operands()) {
+      if (is_inside(use)) use = copies_[part].lookup(use);
+    }
     return result;
   }
 
@@ -301,8 +401,10 @@ class LoopSplitter {
 
   BasicBlock& block_;
   unsigned parts_;
+  unsigned lanes_;
   BasicBlock* before_;
   llvm::IRBuilder<> outside_;
+  unsigned prefetches_;
   llvm::SmallVector<BasicBlock*> blocks_;  // the loops, and one block after them
   std::vector<llvm::DenseMap<Value*, Value*>> copies_;
   std::vector<llvm::DenseMap<Value*, Value*>> slices_;
@@ -319,14 +421,19 @@ void split_loops(llvm::Module& module, llvm::TargetMachine& target) {
         static_cast<unsigned>(
             info.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
                 .getFixedValue())};
-    llvm::SmallVector<std::pair<BasicBlock*, unsigned>> found;
+    struct Found {
+      BasicBlock* block;
+      unsigned lanes;
+      unsigned parts;
+    };
+    llvm::SmallVector<Found> found;
     for (BasicBlock& block : function) {
       LoopForm form(block);
       if (!form.can_be_split()) continue;
       if (const unsigned parts = form.parts(registers); parts > 1)
-        found.emplace_back(&block, parts);
+        found.push_back({&block, form.lanes(), parts});
     }
-    for (auto [block, parts] : found) LoopSplitter(*block, parts).run();
+    for (const auto& [block, lanes, parts] : found) LoopSplitter(*block, lanes, parts).run();
   }
 }
 

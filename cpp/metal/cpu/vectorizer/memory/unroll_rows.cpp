@@ -63,14 +63,7 @@ class RowFinder {
     if (analysis_.divergent(&loop)) return {};
     llvm::BasicBlock& block = *loop.getHeader();
     if (llvm::any_of(block, is_convergent)) return {};
-    int64_t size = 0;
-    StrideInLoop strides(loop, evolution_);
-    for (Instruction& instruction : block) {
-      auto* load = llvm::dyn_cast<LoadInst>(&instruction);
-      if (load && reads_row(*load, strides) &&
-          llvm::none_of(block, [&](const Instruction& other) { return may_change(other, *load); }))
-        size = std::max(size, size_of(*load));
-    }
+    const int64_t size = bytes_of_iteration(loop);
     if (size == 0) return {};
     const unsigned trips = evolution_.getSmallConstantTripCount(&loop);
     auto that_read = [size](int64_t bytes) {
@@ -92,16 +85,36 @@ class RowFinder {
     return static_cast<int64_t>(layout_.getTypeStoreSize(load.getType()));
   }
 
-  // Whether iterations read one element after the other, but lanes read elements apart.
-  bool reads_row(LoadInst& load, StrideInLoop& strides) {
+  // How much of its row a lane reads in an iteration, at least half of the elements; 0 if there is
+  // no such row.
+  int64_t bytes_of_iteration(const llvm::Loop& loop) {
+    llvm::SmallDenseMap<int64_t, int64_t> read;
+    int64_t most = 0;
+    StrideInLoop strides(loop, evolution_);
+    llvm::BasicBlock& block = *loop.getHeader();
+    for (Instruction& instruction : block) {
+      auto* load = llvm::dyn_cast<LoadInst>(&instruction);
+      if (!load ||
+          llvm::any_of(block, [&](const Instruction& other) { return may_change(other, *load); }))
+        continue;
+      const int64_t bytes = step_in_row(*load, strides);
+      read[bytes] += size_of(*load);
+      if (2 * read[bytes] >= bytes) most = std::max(most, bytes);
+    }
+    return most;
+  }
+
+  // How far an iteration goes along the row of a lane, if lanes read elements apart. Otherwise 0.
+  int64_t step_in_row(LoadInst& load, StrideInLoop& strides) {
     Value* address = load.getPointerOperand();
     const int64_t size = size_of(load);
-    if (!load.isSimple() || !is_device_memory(address) ||
-        static_cast<int64_t>(kCacheLine) % size != 0)
-      return false;
-    if (!analysis_.shape(address).may_be_apart(kWidestStride * size)) return false;
+    const auto line = static_cast<int64_t>(kCacheLine);
+    if (!load.isSimple() || !is_device_memory(address) || line % size != 0) return 0;
+    if (!analysis_.shape(address).may_be_apart(kWidestStride * size)) return 0;
     const auto* step = llvm::dyn_cast_or_null<llvm::SCEVConstant>(strides.of(address));
-    return step && step->getAPInt().abs() == static_cast<uint64_t>(size);
+    if (!step || step->getAPInt().abs().ugt(kCacheLine / 2)) return 0;
+    const int64_t bytes = std::abs(step->getAPInt().getSExtValue());
+    return bytes >= size && line % bytes == 0 ? bytes : 0;
   }
 
   const llvm::DataLayout& layout_;

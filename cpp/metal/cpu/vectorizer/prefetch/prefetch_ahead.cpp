@@ -220,26 +220,33 @@ class ThreadgroupPrefetch {
  private:
   using Read = std::pair<LoadInst*, const llvm::SCEV*>;  // with its address
 
-  // Reads outside of loops, the first one of each address.
+  // Reads outside of loops, the first one of each cache line.
   void find_reads() {
     for (Instruction& instruction : llvm::instructions(body_)) {
       if (!reads_device_memory(instruction) || loops_.getLoopFor(instruction.getParent())) continue;
       auto* load = checked_cast<LoadInst>(&instruction);
-      const llvm::SCEV* address = evolution_.getSCEV(load->getPointerOperand());
-      const auto is_known = [&](const Read& read) { return read.second == address; };
-      if (load->isSimple() && !is_unpredictable(load->getPointerOperand()) &&
-          llvm::none_of(reads_, is_known))
-        reads_.emplace_back(load, address);
+      if (!load->isSimple() || is_unpredictable(load->getPointerOperand())) continue;
+      const Read read{load, evolution_.getSCEV(load->getPointerOperand())};
+      const auto is_near = [&](const Read& other) {
+        const std::optional<uint64_t> apart = bytes_between(read, other);
+        return apart && *apart < kCacheLine;
+      };
+      if (llvm::none_of(reads_, is_near)) reads_.push_back(read);
     }
   }
 
   // Whether another read is at least so far away that processors do not follow both.
   bool has_far_neighbor(const Read& read) const {
     return llvm::any_of(reads_, [&](const Read& other) {
-      const auto* apart =
-          llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getMinusSCEV(read.second, other.second));
-      return apart && is_far(apart);
+      const std::optional<uint64_t> apart = bytes_between(read, other);
+      return apart && *apart >= kNear;
     });
+  }
+
+  std::optional<uint64_t> bytes_between(const Read& one, const Read& other) const {
+    const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(
+        evolution_.getMinusSCEV(one.second, other.second));
+    return apart ? std::optional(apart->getAPInt().abs().getLimitedValue()) : std::nullopt;
   }
 
   // The next threadgroup is the neighbour in x, or in y if there is none in x.

@@ -4,9 +4,11 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 #include "metal/cpu/vectorizer/widen/widen_memory.h"
 
 namespace metal::cpu {
@@ -16,6 +18,15 @@ using llvm::Value;
 namespace {
 
 constexpr auto kLineBytes = static_cast<int64_t>(kCacheLine);
+
+// Whether the block has prefetches that stay as they are where lanes read rows, as a prefetch
+// slice.
+bool has_prefetches(const llvm::BasicBlock& block) {
+  return llvm::any_of(block, [](const llvm::Instruction& instruction) {
+    return is_prefetch(instruction) &&
+           !is_of_stream(*checked_cast<llvm::IntrinsicInst>(&instruction));
+  });
+}
 
 // Whether it is the position of the threadgroup, which is a part of the group argument.
 bool is_group_position(const Value* value) {
@@ -51,7 +62,9 @@ constexpr int64_t kLargestRegion = 32 << 10;
 // processors do not follow as many streams as there are lanes.
 void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
   Value* first = llvm::getLoadStorePointerOperand(&row.first());
-  if (!prefetches_rows_ || !is_device_memory(first) || !advances(pointers[0])) return;
+  if (has_prefetches(*row.first().getParent()) || !is_device_memory(first) ||
+      !advances(pointers[0]))
+    return;
   w_.shape(first).has_offsets() ? prefetch_known_rows(row, pointers)
                                 : prefetch_measured_rows(row, pointers);
 }

@@ -3,7 +3,6 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
@@ -12,8 +11,6 @@
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
-#include "metal/cpu/vectorizer/prefetch/prefetch.h"
-#include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
 
@@ -25,14 +22,6 @@ namespace {
 
 constexpr unsigned kStridedBlock = 4;  // lanes whose offsets stay in registers
 
-// Whether the body has prefetches that stay as they are where lanes read rows.
-bool has_prefetches(const llvm::Function& body) {
-  return llvm::any_of(llvm::instructions(body), [](const llvm::Instruction& instruction) {
-    return is_prefetch(instruction) &&
-           !is_of_stream(*checked_cast<llvm::IntrinsicInst>(&instruction));
-  });
-}
-
 }  // namespace
 
 MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
@@ -40,8 +29,7 @@ MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
       b_(widener.builder()),
       matrix_elements_(widener, body),
       lane_loads_(widener, body),
-      takes_locks_(adds_floats_only(body)),
-      prefetches_rows_(!has_prefetches(body)) {}
+      takes_locks_(adds_floats_only(body)) {}
 
 Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
   Span span{0, size};

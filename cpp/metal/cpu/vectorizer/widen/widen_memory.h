@@ -195,8 +195,7 @@ class MemoryWidener {
   llvm::IRBuilder<>& b_;
   MatrixElements matrix_elements_;
   LaneLoads lane_loads_;
-  bool takes_locks_;      // additions to floats take locks
-  bool prefetches_rows_;  // the body has no prefetches but those of streams, unlike a slice
+  bool takes_locks_;  // additions to floats take locks
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
