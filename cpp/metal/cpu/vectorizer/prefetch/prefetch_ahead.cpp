@@ -244,8 +244,8 @@ class ThreadgroupPrefetch {
   }
 
   std::optional<uint64_t> bytes_between(const Read& one, const Read& other) const {
-    const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(
-        evolution_.getMinusSCEV(one.second, other.second));
+    const auto* apart =
+        llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getMinusSCEV(one.second, other.second));
     return apart ? std::optional(apart->getAPInt().abs().getLimitedValue()) : std::nullopt;
   }
 
