@@ -40,6 +40,18 @@ def test_normalization(dtype, shape):
         assert got.dtype == dtype
 
 
+@pytest.mark.parametrize("length", [64, 300, 20000])
+def test_normalization_with_strided_parameters(length):
+    x, x64 = random_array((3, length))
+    (wide_w, w64), (b, b64) = random_array((2 * length,)), random_array((1,))
+    normal = x64 - np.mean(x64, -1, keepdims=True)
+    normal /= np.sqrt(np.mean(normal**2, -1, keepdims=True) + 1e-3)
+    got = mx.fast.layer_norm(x, wide_w[::2], mx.broadcast_to(b, (length,)), 1e-3)
+    close(got, normal * w64[::2] + b64, 2e-5)
+    got = mx.fast.layer_norm(x, mx.broadcast_to(b, (length,)), wide_w[::-2], 1e-3)
+    close(got, normal * b64 + w64[::-2], 2e-5)
+
+
 def test_normalization_has_the_types_of_its_parameters():
     x = mx.ones((2, 4), mx.float16)
     assert mx.fast.rms_norm(x, mx.ones(4), 1e-5).dtype == mx.float32

@@ -38,7 +38,7 @@ array parameter_of(const std::optional<array>& parameter, float otherwise, const
   Dtype type = x.dtype() == float64 ? float64 : float32;
   if (parameter) return astype(*parameter, type, s);
   if (detail::InTracing::in_dynamic_tracing()) return array(otherwise, type);
-  return full({x.shape(-1)}, array(otherwise, type), s);
+  return broadcast_to(array(otherwise, type), {x.shape(-1)}, s);
 }
 
 array normalize(const array& x, const std::optional<array>& weight,

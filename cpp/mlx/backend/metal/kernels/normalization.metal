@@ -9,6 +9,7 @@ struct NormalizationParams {
   uint32_t length;
   uint32_t rows;
   float eps;
+  uint32_t weight_step, bias_step;  // between their elements, where threadgroups take rows
 };
 
 // An element x of a row becomes (x - mean) * scale.
@@ -81,8 +82,8 @@ template <bool Centered, typename T, uint most>
   squares = reduce_members<Sum>(squares, 0.0f, member, sums_of_squares);
   const float scale = 1.0f / precise::sqrt(squares / p.length + p.eps);
   for_each_of_member<most>(p.length, member, [&](uint held, uint i, bool exists) {
-    const float x = (element(held, i) - mean) * scale * weight[i];
-    const T result = convert<T>(Centered ? x + bias[i] : x);
+    const float x = (element(held, i) - mean) * scale * weight[i * p.weight_step];
+    const T result = convert<T>(Centered ? x + bias[i * p.bias_step] : x);
     if (exists) out[i] = result;
   });
 }

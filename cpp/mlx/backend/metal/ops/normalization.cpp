@@ -12,11 +12,20 @@ namespace {
 struct Params {
   uint32_t length, rows;
   float eps;
+  uint32_t weight_step, bias_step;
 };
 
 Params params_of(const array& x, float eps) {
   const auto length = static_cast<uint32_t>(x.shape(-1));
-  return {length, static_cast<uint32_t>(x.size() / length), eps};
+  return {length, static_cast<uint32_t>(x.size() / length), eps, 1, 1};
+}
+
+// A weight or bias as the kernels read it. Those of threadgroups also read one that is the same for
+// all columns, as the default is.
+array parameter(const array& given, const SharedRows& layout, uint32_t& step, Stream s) {
+  const bool is_splat = given.strides(0) == 0;
+  step = is_splat && layout.index() ? 0 : 1;
+  return step == 0 ? given : row_contiguous(given, s);
 }
 
 }  // namespace
@@ -37,9 +46,9 @@ MLX_EVAL(Normalize) {
     return name() + kernel_name(layout.suffix, type_name(x.dtype()));
   });
   // Copies are dispatches of their own, so they must come before the binding starts.
-  const array weight = row_contiguous(inputs[1], s);
-  const array bias = row_contiguous(inputs[2], s);
-  const Params params = params_of(x, kind_.eps);
+  Params params = params_of(x, kind_.eps);
+  const array weight = parameter(inputs[1], layout, params.weight_step, s);
+  const array bias = parameter(inputs[2], layout, params.bias_step, s);
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(x, 0);
