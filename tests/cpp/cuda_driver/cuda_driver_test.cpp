@@ -351,31 +351,6 @@ TEST_F(CudaDriverTest, AFaultNamesTheUsersKernelAmongTrustedOnes) {
   }
 }
 
-TEST_F(CudaDriverTest, AWaitBehindTheLastLaunchNeedsNoMark) {
-  const int before = fake_->marks;
-  for (int i = 0; i < 3; ++i) {
-    launch();
-    stream_->wait_for(stream_->mark(), {});
-  }
-  EXPECT_EQ(fake_->marks, before);
-}
-
-TEST_F(CudaDriverTest, WhatMayBeWaitedForIsMarkedBeforeMoreIsLaunched) {
-  fake_->kernels_end = false;
-  const int before = fake_->marks;
-  launch();
-  launch();
-  const uint64_t first = stream_->mark();
-  EXPECT_EQ(fake_->marks, before);
-  fake_->kernels_end = true;
-  launch();
-  EXPECT_EQ(fake_->marks, before + 1);
-  fake_->kernels_end = false;  // the third one still runs
-  stream_->wait_for(first, {});
-  fake_->kernels_end = true;
-  stream_->wait();
-}
-
 // The stream must not look at the kernel any more.
 TEST_F(CudaDriverTest, AKernelMayBeDestroyedAfterItsLaunchFailed) {
   auto failing = driver_.load(*program_, "scale", {}, "failing", kNoChecks);

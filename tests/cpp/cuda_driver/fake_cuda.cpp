@@ -174,14 +174,10 @@ Result cuStreamCreate(cuda::CudaStreamHandle* stream, unsigned) {
 
 Result cuStreamDestroy_v2(cuda::CudaStreamHandle) { return Result::Success; }
 
-Result cuStreamQuery(cuda::CudaStreamHandle) {
-  if (state.stream_state != Result::Success) return state.stream_state;
-  return state.kernels_end ? Result::Success : Result::NotReady;
-}
+Result cuStreamQuery(cuda::CudaStreamHandle) { return state.stream_state; }
 
 Result cuStreamWriteValue32_v2(cuda::CudaStreamHandle, cuda::DeviceAddress address, uint32_t value,
                                unsigned) {
-  ++state.marks;
   if (state.kernels_end) *reinterpret_cast<uint32_t*>(address) = value;
   return Result::Success;
 }

@@ -29,14 +29,13 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;
   std::vector<FakeCopy> copies;
   std::vector<cuda::CudaStreamHandle> waits;  // streams that wait for events
-  int marks = 0;                              // that streams wrote
   std::string ptx;                            // what was last assembled
   int assembled = 0;
   size_t memory_bytes = 0;              // that were taken
   std::set<cuda::CudaDevice> admitted;  // that access any memory
   size_t free_memory = SIZE_MAX;        // that can be taken
   bool kernels_end = true;
-  cuda::Result stream_state = cuda::Result::Success;  // or a fault
+  cuda::Result stream_state = cuda::Result::NotReady;  // while a kernel runs
   cuda::Result launch_result = cuda::Result::Success;
 };
 

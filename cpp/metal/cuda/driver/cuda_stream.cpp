@@ -33,11 +33,6 @@ LaunchFault fault_of(Result result) {
   }
 }
 
-// Of numbers that may have wrapped around.
-bool is_at_least(uint32_t number, uint32_t other) {
-  return static_cast<int32_t>(number - other) >= 0;
-}
-
 }  // namespace
 
 CudaStream::CudaStream(Gpu& gpu, GpuMemory& memory) : gpu_(gpu), memory_(memory) {}
@@ -80,9 +75,7 @@ void CudaStream::start(const LibraryCall& call, const LaunchParameters& paramete
 // Before work is put into the GPU's queue.
 void CudaStream::begin(const std::string& name, const LaunchParameters& parameters) {
   open();
-  const bool is_wanted = wanted_ == launched_ && marked_ != wanted_;
-  const bool tells_apart = !parameters.trusted && untrusted_ && *untrusted_ != name;
-  if ((is_wanted || tells_apart) && !has_ended(launched_)) write_mark();
+  if (!parameters.trusted && untrusted_ && *untrusted_ != name) write_mark();
   time_limit_ = parameters.time_limit;
   interrupts_before_ = parameters.interrupts_before;
   if (launched_ >= kMaxPending) wait_for(launched_ - kMaxPending, {});
@@ -106,8 +99,16 @@ void CudaStream::write_mark() {
   const Result result = gpu_.api().cuStreamWriteValue32_v2(
       handle_, reinterpret_cast<uintptr_t>(ended_), launched_, 0);
   if (result != Result::Success) fail(result);
-  marked_ = launched_.load();
+  marked_ = launched_;
   untrusted_ = nullptr;
+}
+
+uint64_t CudaStream::mark() {
+  if (marked_ != launched_) {
+    gpu_.enter();
+    write_mark();
+  }
+  return marked_;
 }
 
 void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
@@ -153,30 +154,15 @@ void CudaStream::copy_from(DeviceMemory& device, void* host, size_t bytes) {
 
 bool CudaStream::has_ended(uint32_t number) const {
   const uint32_t ended = std::atomic_ref<uint32_t>(*ended_).load(std::memory_order_acquire);
-  return is_at_least(ended, number) || is_at_least(drained_, number);
-}
-
-// If nothing is in the queue, all that was launched before has ended.
-bool CudaStream::is_idle() {
-  const uint32_t launched = launched_;
-  const Result result = gpu_.api().cuStreamQuery(handle_);
-  if (result == Result::NotReady) return false;
-  if (result != Result::Success) fail(result);
-  uint32_t before = drained_;
-  while (!is_at_least(before, launched) && !drained_.compare_exchange_weak(before, launched)) {
-  }
-  return true;
+  return static_cast<int32_t>(ended - number) >= 0;
 }
 
 void CudaStream::wait_for(uint64_t mark, const std::function<void()>& poll) {
   const auto number = static_cast<uint32_t>(mark);
-  if (!ended_) return;
-  if (!has_ended(number)) gpu_.enter();
+  const auto ended = [&] { return !ended_ || has_ended(number); };
+  if (!ended()) gpu_.enter();
   const auto start = Clock::now();
   Watch watch{start, Clock::time_point::max(), 0};
-  const auto ended = [&] {
-    return has_ended(number) || (!is_at_least(marked_, number) && is_idle() && has_ended(number));
-  };
   spin_until(ended);
   while (!ended()) {
     check_progress(watch);

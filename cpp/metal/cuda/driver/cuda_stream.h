@@ -15,11 +15,9 @@
 namespace metal::cuda {
 
 // At marks, the GPU writes the number of completed launches to memory that the host reads. So a
-// wait needs no call of the driver. A mark keeps the GPU from work for 2 to 3 us, and the host for
-// as long as a launch, so there is not one for each launch. What somebody may wait for gets its
-// mark before the next launch; until then, a wait asks the driver whether the queue is empty. There
-// is also a mark between any two kernels of which either may fail, so that after a fault the number
-// says which one did.
+// wait needs no call of the driver. A mark keeps the GPU from work for 2 to 3 us, so there is not
+// one for each launch; but there is one between any two kernels of which either may fail, so that
+// after a fault the number says which one did.
 class CudaStream : public Stream {
  public:
   CudaStream(Gpu& gpu, GpuMemory& memory);
@@ -28,7 +26,7 @@ class CudaStream : public Stream {
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override;
   void wait() override { wait_for(mark(), {}); }
   bool is_asynchronous() const override { return true; }
-  uint64_t mark() override { return wanted_ = launched_; }
+  uint64_t mark() override;
   void wait_for(uint64_t mark, const std::function<void()>& poll) override;
   void start(const LibraryCall& call, const LaunchParameters& parameters) override;
   void upload(void* host, size_t bytes) override;
@@ -54,7 +52,6 @@ class CudaStream : public Stream {
   void begin(const std::string& name, const LaunchParameters& parameters);
   void end(const std::string& name, bool trusted, Result result);
   void write_mark();
-  bool is_idle();
   void launch_part(const LoadedCode& code, const Kernel& kernel, const LaunchParameters& parameters,
                    const struct GridPart& part);
   bool has_ended(uint32_t number) const;
@@ -68,10 +65,8 @@ class CudaStream : public Stream {
   GpuMemory& memory_;
   CudaStreamHandle handle_ = nullptr;  // opened by the first launch
   uint32_t* ended_ = nullptr;          // the number of completed launches; in the host's memory
-  std::atomic<uint32_t> launched_{0};
-  std::atomic<uint32_t> marked_{0};         // the number of the last mark
-  std::atomic<uint32_t> drained_{0};        // the queue was empty after so many launches
-  uint32_t wanted_ = 0;                     // the number that mark() has returned last
+  uint32_t launched_ = 0;
+  uint32_t marked_ = 0;                     // the number of the last mark
   const std::string* untrusted_ = nullptr;  // what may fail of the launches since then
   std::mutex mutex_;                        // of what follows
   std::deque<Pending> pending_;
