@@ -276,7 +276,7 @@ class ThreadgroupPrefetch {
     llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
     return address->stripAndAccumulateConstantOffsets(layout, offset, true) ==
                body_.getArg(kGroupArgument) &&
-           offset == offsetof(Group, position) + 4 * i;
+           offset == offsetof(Group, position) + size_t{4} * i;
   }
 
   // From an address of the first thread to that of the next threadgroup's. It is a guess for the

@@ -1,5 +1,8 @@
 #include "metal/cpu/vectorizer/widen/lane_loads.h"
 
+#include <algorithm>
+
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/InstIterator.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
