@@ -2,9 +2,8 @@
 #pragma once
 
 namespace llvm {
-class Function;
 class Module;
-}  // namespace llvm
+}
 
 namespace metal::cpu {
 

@@ -24,10 +24,8 @@ class LaneLoads {
 
   // Null if the operation's address has to come from a vector.
   const LaneAddress* address_of(const llvm::AtomicRMWInst& operation) const;
-  // Whether the instruction is computed for such addresses only, and has no vector.
-  bool has_no_vector(const llvm::Instruction& instruction) const {
-    return without_vector_.contains(&instruction);
-  }
+  // Whether the value is computed for such addresses only, and has no vector.
+  bool has_no_vector(const llvm::Value& value) const { return without_vector_.contains(&value); }
 
  private:
   void find_address(llvm::AtomicRMWInst& operation);
@@ -37,7 +35,7 @@ class LaneLoads {
 
   Widener& w_;
   llvm::MapVector<const llvm::AtomicRMWInst*, LaneAddress> addresses_;
-  llvm::DenseSet<const llvm::Instruction*> without_vector_;
+  llvm::DenseSet<const llvm::Value*> without_vector_;
 };
 
 // Computes a lane's address from what it loads at `place`.

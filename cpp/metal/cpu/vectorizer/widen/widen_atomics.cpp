@@ -117,9 +117,8 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
 
 // If neighbouring lanes add to neighbouring elements, makes these additions as one vector.
 bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
-  auto* pointer = operation.getPointerOperand();
-  const auto* address_instruction = llvm::dyn_cast<llvm::Instruction>(pointer);
-  if (address_instruction && has_no_vector(*address_instruction)) return false;
+  Value* pointer = operation.getPointerOperand();
+  if (has_no_vector(*pointer)) return false;
   llvm::Type* type = operation.getType();
   const bool exclusive = is_exclusive(operation);
   if (!exclusive && !takes_locks_) return false;

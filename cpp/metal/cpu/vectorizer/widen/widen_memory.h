@@ -22,10 +22,8 @@ class MemoryWidener {
   MemoryWidener(Widener& widener, llvm::Function& body);
 
   void enter(llvm::BasicBlock& block);  // before the block's instructions are widened
-  // Whether the instruction is not widened, as only lane-by-lane code uses it.
-  bool has_no_vector(const llvm::Instruction& instruction) const {
-    return lane_loads_.has_no_vector(instruction);
-  }
+  // Whether the value is not widened, as only lane-by-lane code uses it.
+  bool has_no_vector(const llvm::Value& value) const { return lane_loads_.has_no_vector(value); }
 
   void load(llvm::LoadInst& load);
   void store(llvm::StoreInst& store);
