@@ -23,7 +23,20 @@ struct Event::State {
   std::exception_ptr error;
   std::vector<Event> required;
   std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;  // until the value
+
+  void release(uint64_t reached_value);
 };
+
+// Called before the value is set: who has waited for it finds no memory held by the event. The
+// objects are destroyed after the lock is given up, as their destructors may take others.
+void Event::State::release(uint64_t reached_value) {
+  std::vector<std::pair<uint64_t, std::shared_ptr<void>>> released;
+  std::lock_guard lock(mutex);
+  const auto done = std::partition(
+      kept.begin(), kept.end(), [&](const auto& object) { return object.first > reached_value; });
+  released.assign(std::make_move_iterator(done), std::make_move_iterator(kept.end()));
+  kept.erase(done, kept.end());
+}
 
 Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
 
@@ -78,12 +91,12 @@ void Event::keep(std::shared_ptr<void> object) const {
 }
 
 void Event::notify(std::exception_ptr error) const {
-  std::vector<std::pair<uint64_t, std::shared_ptr<void>>> released;
   std::vector<Event> required;
   {
     std::lock_guard lock(state_->mutex);
     required.swap(state_->required);
   }
+  state_->release(value_);
   std::erase_if(required, [&error](const Event& other) {
     if (!error) error = other.error();
     return other.is_signaled();
@@ -95,11 +108,6 @@ void Event::notify(std::exception_ptr error) const {
       state_->error = error;
     }
     state_->value = std::max(state_->value.load(), value_);
-    auto& kept = state_->kept;
-    auto done = std::partition(kept.begin(), kept.end(),
-                               [this](const auto& k) { return k.first > state_->value; });
-    released.assign(std::make_move_iterator(done), std::make_move_iterator(kept.end()));
-    kept.erase(done, kept.end());
   }
   state_->reached.notify_all();
 }
