@@ -136,12 +136,13 @@ def test_memory_numbers():
     before = mx.get_active_memory()
     a = mx.zeros((1024, 1024))
     mx.eval(a)
-    assert mx.get_active_memory() - before >= 2**22
+    # Streams of other tests may free their small arrays meanwhile.
+    assert mx.get_active_memory() - before >= 2**22 - 2**14
     assert mx.get_peak_memory() >= mx.get_active_memory()
     del a
     mx.synchronize()  # until then the stream may still use it
     assert mx.get_active_memory() - before < 2**22
-    for _ in range(100):  # streams of other tests may free memory meanwhile
+    for _ in range(100):
         mx.clear_cache()
         if mx.get_cache_memory() == 0:
             break
