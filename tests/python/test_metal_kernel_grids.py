@@ -71,3 +71,55 @@ shapes = st.tuples(
 @given(grid=sides, threadgroup=shapes, atomic=st.booleans())
 def test_random_grids(grid: tuple, threadgroup: tuple, atomic: bool) -> None:
     check(grid, threadgroup, atomic)
+
+
+# Grid-stride loops: the threads of several neighbouring threadgroups take turns.
+STRIDE = """
+uint at = thread_position_in_grid.y * n[0];
+for (uint k = thread_position_in_grid.x; k < n[0]; k += threads_per_grid.x) {
+    visits[at + k] = visits_before[at + k] + 1;
+    places[at + k] = 3 * k + thread_position_in_grid.y;
+}
+"""
+
+
+def check_strides(
+    count: int, grid: tuple[int, int, int], threadgroup: tuple[int, int, int]
+) -> None:
+    shape = (grid[1], count)
+    visits, places = run_kernel(
+        STRIDE,
+        {"visits_before": np.zeros(shape, np.uint32), "n": np.array([count], np.uint32)},
+        {"visits": (shape, mx.uint32), "places": (shape, mx.uint32)},
+        grid,
+        threadgroup,
+        init_value=0,
+    )
+    assert np.all(visits == 1)
+    assert np.array_equal(places, 3 * np.arange(count) + np.arange(grid[1])[:, None])
+
+
+@pytest.mark.parametrize(
+    ("count", "grid", "threadgroup"),
+    [
+        (1 << 23, (1 << 16, 1, 1), (256, 1, 1)),  # more than the caches hold
+        (5_000_003, (40_000, 1, 1), (96, 1, 1)),
+        (300_000, (70_001, 1, 1), (64, 1, 1)),
+        (999, (5000, 40, 1), (33, 2, 1)),
+        (20_000, (3000, 9, 1), (8, 4, 1)),
+        (100_000, (100, 1, 1), (1, 1, 1)),
+    ],
+)
+def test_grid_strides(count: int, grid: tuple, threadgroup: tuple) -> None:
+    check_strides(count, grid, threadgroup)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    count=st.integers(0, 30_000),
+    columns=st.integers(1, 20_000),
+    rows=st.integers(1, 3),
+    threadgroup=shapes,
+)
+def test_random_grid_strides(count: int, columns: int, rows: int, threadgroup: tuple) -> None:
+    check_strides(count, (columns, rows, 1), (*threadgroup[:2], 1))

@@ -15,6 +15,8 @@ inline constexpr uint64_t kThreadgroupMargin = 65536;
 inline constexpr uint64_t kThreadgroupShadow = 32768 + kThreadgroupMargin;
 // Longest row of threads, in threadgroups that are coarsened into one.
 inline constexpr uint32_t kMaxCoarsenedRow = 2048;
+// The same where code with interchanged loops runs several of these at once: see Worker.
+inline constexpr uint32_t kMaxJoinedRow = 8192;
 
 inline constexpr uint32_t kUnknownThread = ~uint32_t{0};
 

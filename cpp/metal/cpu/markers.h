@@ -14,7 +14,8 @@ enum BodyArgument : unsigned {
   kZArgument,
   kIndexArgument,
   kLaneArgument,
-  kActiveArgument
+  kActiveArgument,
+  kIterationArgument  // only of the iterations of interchanged loops
 };
 inline constexpr const char* kBodyArgumentNames[] = {"group", "x",    "y",     "z",
                                                      "index", "lane", "active"};

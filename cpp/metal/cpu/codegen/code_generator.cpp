@@ -59,6 +59,7 @@ void generate_wide(llvm::Module& module, const KernelContext& kernel, const Vari
   code.why_scalar = std::move(result.why_not);
   code.general = std::move(result.general);
   code.prefetches = result.prefetches;
+  code.interchanges = result.interchanges;
 }
 
 // Generates scalar code where there is no vector code.
@@ -121,7 +122,6 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
   traits.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
-  traits.writes_only_in_loops = writes_only_in_loops(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.column_dimension = column_dimension(*module);
   traits.depends_on_overlap = depends_on_overlap(*module);

@@ -18,6 +18,7 @@ struct ObjectCode {
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
   bool prefetches = false;
+  bool interchanges = false;
   bool records_thread = false;
   std::string why_scalar;  // why there is no vector code, if it was asked for
 };
@@ -28,7 +29,6 @@ struct KernelTraits {
   uint32_t static_threadgroup_memory = 0;  // bytes
   uint32_t natural_width = 1;              // lanes that suit the processor
   bool repeats = true;                     // see may_repeat
-  bool writes_only_in_loops = false;       // see repetition.h
   bool jumps_along_rows = true;            // see row_access.h
   bool depends_on_overlap = true;          // see separate_memory.h
   // Whether gangs may run at once, and share what they read, or may be left out of phases in which

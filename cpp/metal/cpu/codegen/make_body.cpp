@@ -136,7 +136,7 @@ void add_range(llvm::Argument& argument, uint32_t end) {
 // one, LLVM knows how often loops over a row run that the lanes share, and unrolls them completely,
 // which takes long.
 void add_ranges(llvm::Function& body, bool coarsened, const BodyForm& form) {
-  const uint32_t most = coarsened ? kMaxCoarsenedRow : kMaxThreadsPerThreadgroup;
+  const uint32_t most = coarsened ? kMaxJoinedRow : kMaxThreadsPerThreadgroup;
   llvm::SmallVector<uint32_t> ends(4, most);  // of x, y, z and the index
   if (form.row) ends = {form.row, form.rows, 1, form.row * form.rows};
   if (coarsened) ends.pop_back();

@@ -8,7 +8,6 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/barriers.h"
 #include "metal/compiler/compiler.h"
-#include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
@@ -28,11 +27,6 @@ bool calls_unknown(const llvm::Function& function) {
   });
 }
 
-bool writes_device_memory(const llvm::Instruction& instruction) {
-  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-  return store && is_device_memory(store->getPointerOperand());
-}
-
 }  // namespace
 
 bool any_instruction(const llvm::Module& kernel,
@@ -49,21 +43,6 @@ bool may_repeat(const llvm::Module& kernel) {
   }
   llvm::CallGraph calls(const_cast<llvm::Module&>(kernel));
   return has_cycle(&calls);
-}
-
-bool writes_only_in_loops(const llvm::Module& kernel) {
-  bool writes = false;
-  for (const llvm::Function& function : kernel) {
-    if (function.isDeclaration()) continue;
-    for (auto part = llvm::scc_begin(&function); !part.isAtEnd(); ++part) {
-      const bool found = llvm::any_of(*part, [](const llvm::BasicBlock* block) {
-        return llvm::any_of(*block, writes_device_memory);
-      });
-      if (found && !part.hasCycle()) return false;
-      writes |= found;
-    }
-  }
-  return writes;
 }
 
 bool reads_threadgroup_memory(const llvm::Instruction& instruction) {

@@ -13,8 +13,6 @@ namespace metal::cpu {
 // Whether a thread may run an instruction more than once: in a loop, by recursion, or in a call of
 // an unknown function.
 bool may_repeat(const llvm::Module& kernel);
-// Whether a thread writes device memory, but only in loops.
-bool writes_only_in_loops(const llvm::Module& kernel);
 
 // Whether the test holds for an instruction of a function.
 bool any_instruction(const llvm::Module& kernel,

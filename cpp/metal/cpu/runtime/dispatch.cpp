@@ -33,10 +33,7 @@ constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr auto kMeasurableTime = std::chrono::microseconds(1);  // the caches are warm by then
 constexpr auto kWakingTime = std::chrono::microseconds(10);     // of a thread, if a core is idle
 constexpr uint64_t kChunksPerCore = 4;  // in the rest of the grid, when a core takes its next chunk
-constexpr uint64_t kGroupsPerCore = 64;  // smallest chunks, enough to balance the cores
-// The same if threads write in loops: these often run over elements apart by the grid's size, and
-// long threadgroups access memory in long pieces.
-constexpr uint64_t kLongGroupsPerCore = 16;
+constexpr uint64_t kGroupsPerCore = 64;    // smallest chunks, enough to balance the cores
 constexpr uint64_t kOrderedThreads = 512;  // per threadgroup in a reordered launch: fits a cache
 
 // Threads of a row in threadgroups of several rows, if they access memory that is far apart. The
@@ -141,7 +138,7 @@ bool has_overlapping_results(const FunctionInfo& function, const LaunchParameter
 
 bool has_few_threads(const LaunchParameters& parameters) {
   return std::ranges::all_of(parameters.threads_per_grid, [](uint32_t count) {
-    return count <= kFewThreads - kMaxCoarsenedRow;  // lanes without a thread are beyond the grid
+    return count <= kFewThreads - kMaxJoinedRow;  // lanes without a thread are beyond the grid
   });
 }
 
@@ -172,8 +169,7 @@ uint32_t groups_in_one(const CpuKernel& kernel, const LaunchParameters& paramete
                                                         : kMaxCoarsenedRow,
                                               grid[0]);
   const uint64_t columns = divide_up(grid[1], size[1]) * divide_up(grid[2], size[2]);
-  const uint64_t fewest =
-      parallel_width() * (kernel.writes_only_in_loops ? kLongGroupsPerCore : kGroupsPerCore);
+  const uint64_t fewest = parallel_width() * kGroupsPerCore;
   uint32_t count = 1;
   for (uint64_t length = uint64_t{2} * size[0];
        length <= longest && grid[0] / length * columns >= fewest &&
@@ -287,6 +283,10 @@ const CpuCode& Dispatch::code(const Group& group) const {
   for (unsigned i = 0; i < 3; ++i)
     cut |= static_cast<unsigned>(group.size[i] != launch_.threads_per_threadgroup[i]) << i;
   return *codes_[cut];
+}
+
+bool Dispatch::joins_groups() const {
+  return machine_code_.threads_are_independent && order_.natural();
 }
 
 void Dispatch::run() {

@@ -63,6 +63,8 @@ class Dispatch {
   }
   // Whether the kernel may read through one argument what it writes through another.
   bool shares_results() const { return shares_results_; }
+  // Whether neighbouring threadgroups may run as one.
+  bool joins_groups() const;
 
   bool screens() const { return screens_; }
   OrderedRun* ordered() const { return ordered_; }

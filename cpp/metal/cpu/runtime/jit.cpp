@@ -31,8 +31,8 @@ std::atomic<uint64_t> fallbacks{0};
 
 // A cache entry of code has some numbers, the reason why there is no vector code, the general code
 // and the object file; one of traits has some numbers, and four more for each access of an element.
-constexpr size_t kCodeNumbers = 6;
-constexpr size_t kTraitNumbers = 11;
+constexpr size_t kCodeNumbers = 7;
+constexpr size_t kTraitNumbers = 10;
 constexpr size_t kAccessNumbers = 4;
 
 template <size_t N>
@@ -42,7 +42,7 @@ std::string to_text(const uint32_t (&numbers)[N]) {
 
 std::string to_entry(const ObjectCode& code) {
   return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
-                                code.prefetches, code.records_thread,
+                                code.prefetches, code.interchanges, code.records_thread,
                                 static_cast<uint32_t>(code.why_scalar.size()),
                                 static_cast<uint32_t>(code.general.size())}) +
          code.why_scalar + code.general + code.bytes;
@@ -61,9 +61,10 @@ ObjectCode from_entry(const std::string& entry) {
   code.granularity = static_cast<Granularity>(numbers[0]);
   code.has_barriers = numbers[1] != 0;
   code.prefetches = numbers[2] != 0;
-  code.records_thread = numbers[3] != 0;
-  code.why_scalar = take(numbers[4]);
-  code.general = take(numbers[5]);
+  code.interchanges = numbers[3] != 0;
+  code.records_thread = numbers[4] != 0;
+  code.why_scalar = take(numbers[5]);
+  code.general = take(numbers[6]);
   code.bytes = take(std::string::npos);
   return code;
 }
@@ -75,13 +76,12 @@ KernelTraits traits_from_entry(const std::string& entry) {
                       .static_threadgroup_memory = numbers[1],
                       .natural_width = numbers[2],
                       .repeats = numbers[3] != 0,
-                      .writes_only_in_loops = numbers[4] != 0,
-                      .jumps_along_rows = numbers[5] != 0,
-                      .depends_on_overlap = numbers[6] != 0,
-                      .may_jam = numbers[7] != 0,
-                      .may_jam_beside = numbers[8] != 0,
-                      .column_dimension = numbers[9],
-                      .depends_on_threadgroup = numbers[10] != 0,
+                      .jumps_along_rows = numbers[4] != 0,
+                      .depends_on_overlap = numbers[5] != 0,
+                      .may_jam = numbers[6] != 0,
+                      .may_jam_beside = numbers[7] != 0,
+                      .column_dimension = numbers[8],
+                      .depends_on_threadgroup = numbers[9] != 0,
                       .element_accesses = {}};
   for (size_t place = sizeof(numbers); place < entry.size(); place += kAccessNumbers * 4) {
     uint32_t access[kAccessNumbers];
@@ -94,8 +94,8 @@ KernelTraits traits_from_entry(const std::string& entry) {
 std::string to_entry(const KernelTraits& traits) {
   std::string entry = to_text<kTraitNumbers>(
       {static_cast<uint32_t>(traits.cooperation), traits.static_threadgroup_memory,
-       traits.natural_width, traits.repeats, traits.writes_only_in_loops, traits.jumps_along_rows,
-       traits.depends_on_overlap, traits.may_jam, traits.may_jam_beside, traits.column_dimension,
+       traits.natural_width, traits.repeats, traits.jumps_along_rows, traits.depends_on_overlap,
+       traits.may_jam, traits.may_jam_beside, traits.column_dimension,
        traits.depends_on_threadgroup});
   for (const ElementAccess& access : traits.element_accesses) {
     entry += to_text<kAccessNumbers>({access.buffer, access.bytes, access.shared, access.written});
@@ -149,7 +149,6 @@ class JitKernel : public CpuKernel {
     threads_are_independent = !checks_ && traits_.cooperation == Cooperation::None &&
                               static_threadgroup_memory == 0 && !traits_.depends_on_threadgroup;
     repeats = traits_.repeats;
-    writes_only_in_loops = traits_.writes_only_in_loops;
     jumps_along_rows = traits_.jumps_along_rows;
     column_dimension = traits_.column_dimension;
     if (threads_are_independent) element_accesses = traits_.element_accesses;
@@ -201,8 +200,9 @@ class JitKernel : public CpuKernel {
           return find_or_generate_general(key + "-general", general);
         },
         profiled_);
-    const CpuCode code{memory->entry,     object.granularity,    object.has_barriers,
-                       object.prefetches, object.records_thread, object.why_scalar};
+    const CpuCode code{memory->entry,     object.granularity,  object.has_barriers,
+                       object.prefetches, object.interchanges, object.records_thread,
+                       object.why_scalar};
     loaded_.push_back({variant, code, std::move(memory)});
     return loaded_.back().code;
   }

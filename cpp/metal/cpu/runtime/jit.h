@@ -23,6 +23,7 @@ struct CpuCode {
   // or reconvergence.
   bool has_barriers = false;
   bool prefetches = false;      // `entry` reads Group::next
+  bool interchanges = false;    // `entry` runs an iteration of all threads of a row before the next
   bool records_thread = false;  // `entry` records the running thread in Group::thread
   std::string why_scalar;       // why this is scalar code, if vector code was asked for
 };
@@ -46,10 +47,9 @@ struct CpuKernel {
   uint32_t max_total_threads = 1024;       // per threadgroup
   // Threads are independent: they may run in any threadgroup.
   bool threads_are_independent = false;
-  bool repeats = true;                // a thread may run an instruction more than once
-  bool writes_only_in_loops = false;  // to device memory
-  bool jumps_along_rows = true;       // neighbours in a row may access memory that is far apart
-  uint32_t column_dimension = 0;      // see row_access.h
+  bool repeats = true;            // a thread may run an instruction more than once
+  bool jumps_along_rows = true;   // neighbours in a row may access memory that is far apart
+  uint32_t column_dimension = 0;  // see row_access.h
   // What each thread accesses, if threads are independent and that is known.
   std::vector<ElementAccess> element_accesses;
 };

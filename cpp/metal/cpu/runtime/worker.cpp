@@ -235,7 +235,7 @@ void Worker::carrier_body(Fibre* self) {
       if (checked) worker.begin_checks();
       worker.enter_kernel();
       if (code.granularity == Granularity::Group) {
-        code.entry(&worker.group_, 0);
+        worker.run_group(code);
       } else {
         worker.run_threads(code);
       }
@@ -246,6 +246,35 @@ void Worker::carrier_body(Fibre* self) {
     }
     switch_context(self->context(), &worker.main_);
   }
+}
+
+// Runs this threadgroup, perhaps with the next ones as one longer threadgroup.
+void Worker::run_group(const CpuCode& code) {
+  const uint64_t joined = neighbours_to_join(code);
+  if (joined == 1) {
+    code.entry(&group_, 0);
+    return;
+  }
+  Group row = group_;
+  row.size[0] *= static_cast<uint32_t>(joined);
+  row.next = &row;
+  code.entry(&row, 0);
+  next_ += joined - 1;
+  group_.position[0] += static_cast<uint32_t>(joined - 1);
+}
+
+// How many threadgroups run as one, this one included. The threads of a row take turns in an
+// interchanged loop, so a longer row accesses memory in longer pieces. Joining those of a chunk,
+// not all of the grid, leaves the last chunks as small as the balance of the cores needs them.
+// Threads may run in any threadgroup where groups are coarsened. The last one of a row may have
+// another size and stays alone.
+uint64_t Worker::neighbours_to_join(const CpuCode& code) const {
+  const Dispatch& dispatch = *dispatch_.load(std::memory_order_relaxed);
+  if (!code.interchanges || !dispatch.joins_groups()) return 1;
+  const Launch& launch = *group_.launch;
+  const uint64_t before_last = launch.threadgroups_per_grid[0] - 1 - group_.position[0];
+  return std::max<uint64_t>(
+      std::min({before_last, last_ - next_, uint64_t{kMaxJoinedRow / group_.size[0]}}), 1);
 }
 
 void Worker::run_threads(const CpuCode& code) {

@@ -87,6 +87,8 @@ class Worker {
   void begin_checks();
   void end_checks();
   bool needs_fibres(const CpuCode& code) const;
+  void run_group(const CpuCode& code);
+  uint64_t neighbours_to_join(const CpuCode& code) const;
   void run_threads(const CpuCode& code);
   uint32_t thread_count() const;
 

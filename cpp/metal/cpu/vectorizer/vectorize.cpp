@@ -89,7 +89,8 @@ class Vectorizer {
       code.prefetch_slice->eraseFromParent();
       code.prefetch_slice = nullptr;
     }
-    Vectorized result{.prefetches = code.prefetch_slice != nullptr};
+    Vectorized result{.prefetches = code.prefetch_slice != nullptr,
+                      .interchanges = code.iteration != nullptr};
     make_entry(code);
     if (code.speculative) result.general = extract_general_code(*code.wide);
     finish_vector_code(module_, target_, optimizer_);

@@ -12,7 +12,8 @@ class Optimizer;
 struct Vectorized {
   std::string why_not = {};  // empty if there is vector code; otherwise the module must not be used
   bool prefetches = false;   // the entry point reads Group::next
-  std::string general = {};  // bitcode of the unfinished GeneralCode that the entry point calls
+  bool interchanges = false;  // see interchange_loop.h
+  std::string general = {};   // bitcode of the unfinished GeneralCode that the entry point calls
 };
 
 // Makes the entry point, which runs a whole threadgroup. `has_barriers`: gangs wait for each other.

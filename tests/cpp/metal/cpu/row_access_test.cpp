@@ -22,7 +22,6 @@ std::shared_ptr<CpuKernel> load(const std::string& body) {
 }
 
 bool jumps(const std::string& body) { return load(body)->jumps_along_rows; }
-bool loops(const std::string& body) { return load(body)->writes_only_in_loops; }
 uint32_t columns(const std::string& body) { return load(body)->column_dimension; }
 
 TEST(RowAccess, NeighboursSideBySide) {
@@ -55,15 +54,6 @@ TEST(RowAccess, Columns) {
   EXPECT_EQ(columns("y[p.x * 4 + p.y] = 1;"), 0u);       // the row is close
   EXPECT_EQ(columns("y[p.x * 64 + p.y * 2] = 1;"), 0u);  // the column is not
   EXPECT_EQ(columns("((device char*)y)[p.x * 64 + p.y * 4] = 1;"), 0u);
-}
-
-TEST(RowAccess, WritesInLoops) {
-  EXPECT_TRUE(loops("for (uint i = p.x; i < n[0]; i += size.x) y[i] = exp(x[i]);"));
-  EXPECT_TRUE(loops("if (p.x < 9) for (uint i = p.x; i < n[0]; i += size.x) y[i] = x[i];"));
-  EXPECT_FALSE(loops("y[p.x] = exp(x[p.x]);"));
-  EXPECT_FALSE(loops("float sum = 0; for (int i = 0; i < n[0]; ++i) sum += x[i]; y[p.x] = sum;"));
-  EXPECT_FALSE(loops("y[0] = 1; for (uint i = p.x; i < n[0]; i += size.x) y[i + 1] = x[i];"));
-  EXPECT_FALSE(loops("while (*(volatile const device float*)x > p.x) continue;"));
 }
 
 }  // namespace

@@ -227,7 +227,7 @@ llvm::Function* clone_as(llvm::Function& body, llvm::Type* result, bool has_numb
     values[&argument] = clone->getArg(argument.getArgNo());
     clone->getArg(argument.getArgNo())->setName(argument.getName());
   }
-  if (has_number) clone->getArg(clone->arg_size() - 1)->setName("iteration");
+  if (has_number) clone->getArg(kIterationArgument)->setName("iteration");
   llvm::SmallVector<llvm::ReturnInst*> returns;
   llvm::CloneFunctionInto(clone, &body, values, llvm::CloneFunctionChangeType::LocalChangesOnly,
                           returns);
@@ -362,7 +362,7 @@ llvm::Function* make_iteration(llvm::Function& body, Optimizer& optimizer) {
   llvm::Function* clone =
       clone_as(body, body.getReturnType(), /*has_number=*/true, "kernel.iteration");
   change_loop(*clone, optimizer,
-              [&](BeforeLoop& before) { before.run_one(clone->getArg(clone->arg_size() - 1)); });
+              [&](BeforeLoop& before) { before.run_one(clone->getArg(kIterationArgument)); });
   return clone;
 }
 

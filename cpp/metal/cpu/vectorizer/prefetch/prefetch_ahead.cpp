@@ -166,6 +166,65 @@ Value* bytes_to_next(LoadInst& read) {
   return b.CreateSelect(b.CreateIsNull(threads), b.getInt64(kPage), next);
 }
 
+// Prefetches in the iteration of an interchanged loop: for a thread a page further in the row, or,
+// beyond its end, for one near its start in the next iteration. If a row is shorter than a page,
+// for the same thread in a later iteration.
+class IterationPrefetch {
+ public:
+  explicit IterationPrefetch(llvm::Function& body) : body_(body) {}
+
+  static bool is_iteration(const llvm::Function& body) {
+    return body.arg_size() > kIterationArgument;
+  }
+
+  // The address to prefetch for a read.
+  Value* address_ahead(LoadInst& read) {
+    llvm::IRBuilder<> b(&read);
+    const uint64_t size = body_.getParent()->getDataLayout().getTypeStoreSize(read.getType());
+    Value* ahead = b.getInt32(static_cast<uint32_t>(kPage / std::min(size, kPage)));  // threads
+    Value* row = GroupAccess(b, body_.getArg(kGroupArgument)).size(0);
+    llvm::Argument *x = body_.getArg(kXArgument), *iteration = body_.getArg(kIterationArgument);
+    // The lanes of a gang go to the next iteration together.
+    Value* gang = b.CreateAnd(x, b.getInt32(~(kSimdWidth - 1)));
+    Value* is_short = b.CreateICmpULT(row, ahead);
+    Value* is_in_row = b.CreateICmpULT(b.CreateAdd(gang, ahead), row);
+    Value* threads = b.CreateSelect(is_in_row, ahead, b.CreateSub(ahead, row));
+    // Rounded to a power of two, which takes no division.
+    const auto zeros = [&b](Value* number) {
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, number, b.getFalse());
+    };
+    Value* rows = b.CreateShl(b.getInt32(1), b.CreateSub(zeros(row), zeros(ahead)));
+    copies_.clear();
+    copies_[x] = b.CreateAdd(x, b.CreateSelect(is_short, b.getInt32(0), threads));
+    copies_[iteration] = b.CreateAdd(
+        iteration,
+        b.CreateSelect(is_short, rows, b.CreateSelect(is_in_row, b.getInt32(0), b.getInt32(1))));
+    return copy(b, read.getPointerOperand());
+  }
+
+ private:
+  // Computes a value for the other thread and iteration. What comes out of a block's way there or
+  // of memory stays as it is: a prefetch may be in vain.
+  Value* copy(llvm::IRBuilder<>& b, Value* value) {
+    if (Value* known = copies_.lookup(value)) return known;
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction || llvm::isa<llvm::PHINode>(instruction) ||
+        instruction->mayReadOrWriteMemory())
+      return value;
+    Instruction* clone = instruction->clone();
+    for (llvm::Use& operand : clone->operands()) operand = copy(b, operand);
+    if (clone->isIdenticalTo(instruction)) {
+      clone->deleteValue();
+      return copies_[value] = value;
+    }
+    clone->dropPoisonGeneratingFlags();
+    return copies_[value] = b.Insert(clone);
+  }
+
+  llvm::Function& body_;
+  llvm::DenseMap<Value*, Value*> copies_;
+};
+
 bool prefetch_streams(llvm::Function& body, const llvm::LoopInfo& loops) {
   if (!has_nontemporal_stores(body)) return false;
   llvm::SmallVector<LoadInst*> reads;
@@ -179,7 +238,12 @@ bool prefetch_streams(llvm::Function& body, const llvm::LoopInfo& loops) {
       reads.push_back(load);
   }
   for (LoadInst* read : reads) {
-    prefetch_behind(*read, bytes_to_next(*read), Cache::First)
+    llvm::IRBuilder<> b(read);
+    Value* address =
+        IterationPrefetch::is_iteration(body)
+            ? IterationPrefetch(body).address_ahead(*read)
+            : b.CreateGEP(b.getInt8Ty(), read->getPointerOperand(), bytes_to_next(*read));
+    create_prefetch(b, address, Cache::First)
         ->setMetadata(kStream, llvm::MDNode::get(body.getContext(), {}));
   }
   return !reads.empty();

@@ -24,7 +24,8 @@ namespace metal::cpu {
 //
 // In code with non-temporal stores, it prefetches a page ahead of what each thread reads once:
 // processors follow such a stream only within a page. If threadgroups do not run in their natural
-// order, it prefetches for the threadgroup that runs next.
+// order, it prefetches for the threadgroup that runs next; at the end of a row of an interchanged
+// loop, for the next iteration.
 class PrefetchAheadPass : public llvm::PassInfoMixin<PrefetchAheadPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);

@@ -3,7 +3,7 @@
 ; and 8 lanes have one quotient by 8. This is for rows, not for columns.
 ; CHECK-LABEL: define internal void @kernel.body(
 ; Threads that do not depend on their threadgroup may belong to a coarsened one.
-; CHECK-SAME: i32 range(i32 0, 2048) %x
+; CHECK-SAME: i32 range(i32 0, 8192) %x
 ; CHECK: %[[WIDTH:.*]] = and i32 %{{.*}}, -8
 ; CHECK: %[[X:.*]] = mul nuw i32 %{{.*}}, %[[WIDTH]]
 ; CHECK-NEXT: add nuw i32 %[[X]], %x
