@@ -25,6 +25,7 @@
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/comparisons.h"
 #include "metal/cpu/vectorizer/control/descending_barriers.h"
+#include "metal/cpu/vectorizer/control/distribute_stores.h"
 #include "metal/cpu/vectorizer/control/interchange_loop.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"

@@ -14,6 +14,7 @@
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
+#include "metal/cpu/vectorizer/control/distribute_stores.h"
 #include "metal/cpu/vectorizer/control/interchange_loop.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"
@@ -79,6 +80,10 @@ class Vectorizer {
         {prefetch_slice_, &code.prefetch_slice},
         {columns_.body, &code.columns},
         {interchanged_.iteration, &code.iteration}};
+    for (llvm::Function* piece : pieces_) {
+      code.pieces.push_back(widen_body(*piece, variant_.width));
+      if (!code.pieces.back()) return {reason_};
+    }
     for (const auto& [body, wide] : results) {
       if (!body) continue;
       const bool several = body == several_gangs_ || (body == prefetch_slice_ && several_gangs_);
@@ -118,6 +123,13 @@ class Vectorizer {
     if (columns_.body) return;  // the gangs of other code only run at the edges of the data
     if (rest_) interchanged_ = interchange_loop(*body_, optimizer_);
     speculative_ = clone_assuming_coherent(*body_, shapes_of(variant_));
+    if (rest_ && !interchanged_.iteration && !speculative_)
+      pieces_ = distribute_stores(*body_, optimizer_);
+    if (!pieces_.empty()) {
+      body_->eraseFromParent();
+      body_ = nullptr;
+      return;
+    }
     // If gangs need not be SIMD-groups, speculative code can run several gangs at once.
     if (speculative_ && rest_) {
       several_gangs_ = clone_assuming_coherent(
@@ -225,6 +237,7 @@ class Vectorizer {
   llvm::Function* prefetch_slice_ = nullptr;
   JammedRows columns_;
   InterchangedLoop interchanged_;
+  std::vector<llvm::Function*> pieces_;  // see distribute_stores.h
   std::string reason_;
 };
 

@@ -132,7 +132,7 @@ class RowsBuilder {
   RowsBuilder(const GangCode& code, uint32_t width)
       : code_(code),
         width_(width),
-        entry_(create_entry(*code.wide)),
+        entry_(create_entry(code.pieces.empty() ? *code.wide : *code.pieces.front())),
         b_(llvm::BasicBlock::Create(entry_->getContext(), "entry", entry_)) {
     GroupAccess group(b_, entry_->getArg(0));
     for (unsigned i = 0; i < 3; ++i) size_[i] = group.size(i);
@@ -208,6 +208,11 @@ class RowsBuilder {
 
   // Runs the gangs of a row, one after the other.
   void run_row() {
+    for (llvm::Function* piece : code_.pieces) {
+      build_loop(b_, b_.getInt32(0), whole_, width_, "x",
+                 [&](Value* x) { b_.CreateCall(piece, arguments(x)); });
+    }
+    if (!code_.pieces.empty()) return;
     if (code_.several_gangs) run_several_gangs();
     run_gangs(several_gangs_, whole_);
   }

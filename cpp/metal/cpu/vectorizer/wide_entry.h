@@ -1,6 +1,8 @@
 // Entry points around vector code.
 #pragma once
 
+#include <vector>
+
 #include "llvm/IR/IRBuilder.h"
 #include "metal/cpu/variant.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
@@ -26,6 +28,9 @@ struct GangCode {
   // See InterchangedLoop. It runs a gang's iteration.
   llvm::Function* iteration = nullptr;
   llvm::Function* iteration_count = nullptr;
+  // Run one after the other for all gangs of a row, in place of the other functions: see
+  // distribute_stores.h.
+  std::vector<llvm::Function*> pieces = {};
 };
 
 // Makes an entry point that runs the rows of a threadgroup: gangs of `width` threads, and the rest
