@@ -1,6 +1,6 @@
 ; ---- separate-memory
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = getelementptr inbounds i8, ptr %group, i64 0
   %1 = load ptr, ptr %0, align 8, !invariant.load !2, !dereferenceable !3, !align !4
@@ -41,7 +41,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- simplify
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -78,7 +78,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- remove-hints
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -112,7 +112,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- unguarded-forms
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -152,7 +152,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- nontemporal-stores
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -188,7 +188,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- prefetch-ahead
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -233,7 +233,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- prepare
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -280,7 +280,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- linearize
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   call void @simd.mask(i1 %active)
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
@@ -334,7 +334,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- tidy
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   call void @simd.mask(i1 %active)
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
@@ -390,7 +390,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- widen
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #3 {
+define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #3 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
