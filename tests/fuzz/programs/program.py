@@ -80,6 +80,9 @@ class Program:
     is_dynamic: bool = False  # the first shared array is an argument
     order: str = "xyz"  # in which its threads are numbered, the fastest axis first
     threads: int = 0  # that run for the positions of the grid in turns; 0 if each has a thread
+    apart: int = (
+        0  # positions a thread, as far apart as its threadgroup has threads; 0 if far apart
+    )
     contraction: str = "OFF"
     fill: tuple[str, ...] = ()  # the lines that write a tile, before all may read it
 
@@ -127,6 +130,15 @@ class Program:
         position = "thread_position_in_grid.x"
         inside = lines_of(self.start, 1) + lines_of(self.body, 1)
         type = "int" if self.seed % 2 else "uint"
+        if self.apart:
+            group, end = self.threadgroup[0], "break" if self.seed % 3 else "continue"
+            first = f"threadgroup_position_in_grid.x * {group * self.apart} + thread_position_in_threadgroup.x"
+            head = [
+                f"for ({type} k = 0; k < {self.apart}; ++k) {{",
+                f"    {type} at = {first} + k * {group};",
+                f"    if (at >= {self.grid[0]}) {end};",
+            ]
+            return [*head, *(line.replace(position, "uint(at)") for line in inside), "}"]
         step = self.threads if self.seed % 3 else "threads_per_grid.x"
         head = f"for ({type} at = {position}; at < {self.grid[0]}; at += {step}) {{"
         return [head, *(line.replace(position, "uint(at)") for line in inside), "}"]
@@ -282,7 +294,11 @@ class Maker(Statements):
             is_strided = rng.random() < 0.4
             is_straight &= not is_strided
             features = features & frozenset(STRIDED) if is_strided else features - {"strides"}
-        super().__init__(rng, features & frozenset(STRAIGHT) if is_straight else features)
+        self.is_apart = "strides" in features and rng.random() < 0.5
+        is_straight |= self.is_apart
+        if is_straight:
+            features &= frozenset((*STRAIGHT, "strides"))
+        super().__init__(rng, features)
         if is_straight:
             self.is_straight = True
             self.budget = rng.randint(0, 3)
@@ -315,12 +331,15 @@ class Maker(Statements):
         scope.functions = functions
         body = self.body(scope)
         is_dynamic = bool(shared) and self.chance(0.3)
-        threads = 0
+        threads = apart = 0
         if self.has("strides"):
             turns = self.rng.choice((1, 2, 3, 4, 8))
             threads = max(grid[0] // turns + self.rng.choice((0, 0, 1, -1)), 1)
+        if self.is_apart:
+            apart, group = self.rng.choice((2, 3, 4)), threadgroup[0]
+            threads = -(-grid[0] // (group * apart)) * group
         parts = (arguments, functions, start, body, shared, self.structs, constants, is_dynamic,
-                 self.order, threads, "ON" if self.has("contraction") else "OFF", fill)  # fmt: skip
+                 self.order, threads, apart, "ON" if self.has("contraction") else "OFF", fill)  # fmt: skip
         return Program(self.seed, grid, threadgroup, *parts)
 
     def function_constants(self) -> list[Variable]:
@@ -337,7 +356,7 @@ class Maker(Statements):
         if self.has("columns"):
             return self.sizes_of_columns()
         if self.has("strides"):
-            group = self.rng.choice((32, 64, 40, 33, 128))
+            group = self.rng.choice((32, 64, 40, 33, 128, 256, 136))
             return (self.rng.randint(group, 900), 1, 1), (group, 1, 1)
         phases = self.has("exchange") and self.has("phases")
         if (phases or self.has("fills")) and self.chance(0.6):
