@@ -53,9 +53,13 @@ LaneBits bits_of_comparison(Widener& w, ICmpInst& compare) {
   Value* last_bit = b.CreateICmp(predicate, last, limit);
   const bool from_first = ICmpInst::isLT(predicate) || ICmpInst::isLE(predicate);
   Value* all = from_first ? last_bit : first_bit;
-  if (Value* grows =
-          does_not_wrap(w, shape.no_wrap(), first, largest, ICmpInst::isSigned(predicate)))
-    return {b.CreateAnd(all, grows), nullptr, Order::Unknown};
+  // A pointer is within its object or at its end, and no object is so close to the end of the
+  // address space that its neighbours' addresses wrap around.
+  const bool is_address = index->getType()->isPointerTy() && !ICmpInst::isSigned(predicate);
+  Value* grows =
+      is_address ? nullptr
+                 : does_not_wrap(w, shape.no_wrap(), first, largest, ICmpInst::isSigned(predicate));
+  if (grows) return {b.CreateAnd(all, grows), nullptr, Order::Unknown};
   return {all, from_first ? first_bit : last_bit, from_first ? Order::First : Order::Last};
 }
 
