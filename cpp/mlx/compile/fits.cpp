@@ -454,7 +454,7 @@ const std::unordered_map<std::type_index, Rule>& rules() {
       RULE(AsType, takes<1>) RULE(Contiguous, takes<1>) RULE(ConvertFP8, takes<1>)
       RULE(Copy, takes<1>) RULE(Full, takes<1>) RULE(Log, takes<1>) RULE(Sqrt, takes<1>)
       RULE(StopGradient, takes<1>) RULE(BitwiseBinary, takes<2>) RULE(DivMod, takes<2>)
-      RULE(Equal, takes<2>) RULE(Select, takes<3>) RULE(Arange, takes<0>)
+      RULE(Equal, takes<2>) RULE(Select, takes<3>) RULE(Clip, takes<3>) RULE(Arange, takes<0>)
       RULE(Slice, fits_slice) RULE(SliceUpdate, fits_slice_update)
       RULE(DynamicSlice, fits_dynamic_slice) RULE(DynamicSliceUpdate, fits_dynamic_slice_update)
       RULE(Gather, fits_gather) RULE(GatherAxis, fits_gather_axis)

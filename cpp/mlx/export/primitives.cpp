@@ -116,7 +116,7 @@ const std::vector<Entry>& entries() {
 #include "mlx/primitives/elementwise.def"
       // clang-format off
       ROW(AddMM) ROW(Arange) ROW(ArgPartition) ROW(ArgReduce) ROW(ArgSort) ROW(AsStrided)
-      ROW(AsType) ROW(Attention) ROW(BitwiseBinary) ROW(Broadcast) ROW(BroadcastAxes) ROW(Cholesky) ROW(Concatenate) ROW(Contiguous)
+      ROW(AsType) ROW(Attention) ROW(BitwiseBinary) ROW(Broadcast) ROW(BroadcastAxes) ROW(Cholesky) ROW(Clip) ROW(Concatenate) ROW(Contiguous)
       ROW(ConvertFP8) ROW(Convolution) ROW(Copy) ROW(CustomKernel) ROW(Depends) ROW(Dequantize)
       ROW(Determinant) ROW(DivMod) ROW(DynamicSlice) ROW(DynamicSliceUpdate) ROW(Eig) ROW(Eigh)
       ROW(Equal) ROW(ExpandDims) ROW(FFT) ROW(Flatten) ROW(Full) ROW(Gather) ROW(GatherAxis)

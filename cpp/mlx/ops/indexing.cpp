@@ -73,6 +73,11 @@ std::vector<int> checked_start(const array& a, const array& start, const std::ve
   return out;
 }
 
+// Whether the bound is one number that does not change the shape of the array.
+bool is_number_beside(const array& bound, const array& a) {
+  return bound.size() == 1 && bound.ndim() <= a.ndim();
+}
+
 }  // namespace
 
 array where(const array& condition, const array& x, const array& y, StreamOrDevice s) {
@@ -88,6 +93,16 @@ array clip(const array& a, const std::optional<array>& a_min, const std::optiona
            StreamOrDevice s) {
   if (!a_min && !a_max) {
     invalid_argument("clip", "At least one of a_min and a_max must be given.");
+  }
+  if (a_min && a_max && is_number_beside(*a_min, a) && is_number_beside(*a_max, a)) {
+    const Dtype dtype = promote_types(promote_types(a.dtype(), a_min->dtype()), a_max->dtype());
+    if (dtype != float64) {
+      const Stream stream = to_stream(s);
+      auto inputs = broadcast_arrays(
+          {astype(a, dtype, stream), astype(*a_min, dtype, stream), astype(*a_max, dtype, stream)},
+          stream);
+      return elementwise<Clip>(std::move(inputs), dtype, stream);
+    }
   }
   array out = a_min ? maximum(a, *a_min, s) : a;
   return a_max ? minimum(out, *a_max, s) : out;

@@ -138,6 +138,21 @@ array Select::partial(int arg, const std::vector<array>& inputs, const array& ou
   }
 }
 
+array Clip::apply(const std::vector<array>& inputs) const {
+  return clip(inputs[0], inputs[1], inputs[2], stream());
+}
+
+// As the derivatives of minimum and maximum: where both are equal, the second one gets it.
+array Clip::partial(int arg, const std::vector<array>& inputs, const array&, const array& t) const {
+  const Stream& s = stream();
+  const array& low = inputs[1];
+  const array& high = inputs[2];
+  array raised = maximum(inputs[0], low, s);
+  if (arg == 2) return masked(greater_equal(raised, high, s), t, s);
+  array passes = arg == 0 ? greater(inputs[0], low, s) : less_equal(inputs[0], low, s);
+  return masked(logical_and(passes, less(raised, high, s), s), t, s);
+}
+
 // ---- DivMod ----
 
 std::vector<array> DivMod::jvp(const std::vector<array>& primals,

@@ -141,6 +141,23 @@ TEST(BackendElementwise, Select) {
   }
 }
 
+TEST(BackendElementwise, Clip) {
+  for (auto dtype : all_dtypes()) {
+    auto d = device_for(dtype);
+    array low = astype(array(1), dtype, d);
+    array high = astype(array(3), dtype, d);
+    for (auto& x : layouts(dtype, d)) {
+      auto want = doubles(minimum(maximum(x, low, d), high, d));
+      expect_near(doubles(clip(x, low, high, d)), want, 0, dtype_to_string(dtype));
+      auto raised = full(x.shape(), low, d);
+      expect_near(doubles(clip(x, raised, high, d)), want, 0, dtype_to_string(dtype));
+    }
+  }
+  float nan = std::nanf("");
+  expect_near(doubles(clip(array({nan, 0.0f, 2.0f}), array(0.5f), array(1.0f))), {nan, 0.5, 1}, 0);
+  expect_near(doubles(clip(array({0.0f, 2.0f}), array(3.0f), array(1.0f))), {1, 1}, 0);
+}
+
 TEST(BackendElementwise, EmptyArrays) {
   auto empty = zeros({3, 0, 2}, float32);
   EXPECT_EQ(exp(empty).size(), 0u);

@@ -95,6 +95,9 @@ void add_binary(Builder& b) {
            return divmod(in[0] * array(0.1f) + array(3.5f), in[1] * array(0.05f) + array(1.3f));
          },
          {sample({3}), sample({3}, -1, 1, 1)});
+  b.two("clip",
+        [](const array& x, const array& y) { return clip(x, mean(y), mean(y) + array(0.5f)); },
+        {3, 4}, {3});
   b.two("where",
         [](const array& x, const array& y) { return where(array({true, false, true}), x, y); },
         {2, 3}, {3});

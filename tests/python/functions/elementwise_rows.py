@@ -27,6 +27,7 @@ TWO = cases(
     ((33,), (1,)),
 )
 THREE = cases(((4,), (4,), (4,)), ((2, 1), (3,), ()), ((0,), (1,), ()))
+BOUNDED = THREE + cases(((3, 5), (), ()), ((2, 3), (1,), (1, 1)), ((), (), ()), ((), (1,), ()))
 
 
 def not_an_array(name: str):
@@ -178,5 +179,5 @@ ROWS = [
     bitwise("left_shift", np.left_shift, "unit"),
     bitwise("right_shift", np.right_shift, "unit"),
     Row("where", np.where, THREE, ("bool", "signed", "signed"), ALL),
-    Row("clip", np.clip, THREE, ("signed", "unit", "above one"), REALS),
+    Row("clip", np.clip, BOUNDED, ("signed", "unit", "above one"), REALS),
 ]
