@@ -684,3 +684,5 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 ; ---- store-halves: as before
 
 ; ---- merge-shuffles: as before
+
+; ---- read-in-order: as before

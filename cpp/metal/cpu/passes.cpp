@@ -61,6 +61,7 @@
 #include "metal/cpu/vectorizer/memory/unroll_rows.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
+#include "metal/cpu/vectorizer/prefetch/read_in_order.h"
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/wide_entry.h"

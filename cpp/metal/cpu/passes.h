@@ -67,6 +67,8 @@ struct PassContext {
   Variant gangs_beside() const {
     return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_at_once = 4};
   }
+  // Of independent threads.
+  Variant row_of_threads() const { return {ThreadLayout::Rows, shapes.width}; }
   // Of a threadgroup that has four rows and four layers.
   Variant columns_of_threads() const {
     return {.layout = ThreadLayout::Rows,

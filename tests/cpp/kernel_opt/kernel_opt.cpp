@@ -181,6 +181,7 @@ class Passes {
                      .speculative = named("speculative"),
                      .several_gangs = named("several_gangs"),
                      .prefetch_slice = named("prefetch"),
+                     .jammed = {named("jammed"), 2},
                      .iteration = named("iteration"),
                      .iteration_count = named("iterations")},
                     *named("thread"), width_);

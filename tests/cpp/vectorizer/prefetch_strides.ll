@@ -1,4 +1,4 @@
-; RUN: prefetch-ahead
+; RUN: prefetch-ahead 32
 ; If iterations read 1 KB apart, each prefetches what the eighth one after it will read.
 ; CHECK-LABEL: define void @shares
 ; CHECK: %[[ADDRESS:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 8192
@@ -79,6 +79,50 @@ loop:
   call void @use_float(float %other)
   %next = add nuw nsw i32 %i, 1
   %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; Each lane reads a piece of 16 bytes, and the next iteration reads on where the last lane ends. Processors follow that.
+; CHECK-LABEL: define void @together
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @together(ptr addrspace(1) %in, i32 %x) {
+entry:
+  %first = zext i32 %x to i64
+  %start = getelementptr i128, ptr addrspace(1) %in, i64 %first
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %offset = mul i64 %i, 512
+  %at = getelementptr i8, ptr addrspace(1) %start, i64 %offset
+  %value = load i32, ptr addrspace(1) %at
+  call void @use(i32 %value)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; If the next iteration leaves out as much as the lanes read, there is a prefetch.
+; CHECK-LABEL: define void @with_gaps
+; CHECK: call void @llvm.prefetch
+; CHECK: ret void
+define void @with_gaps(ptr addrspace(1) %in, i32 %x) {
+entry:
+  %first = zext i32 %x to i64
+  %start = getelementptr i128, ptr addrspace(1) %in, i64 %first
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %offset = mul i64 %i, 1024
+  %at = getelementptr i8, ptr addrspace(1) %start, i64 %offset
+  %value = load i32, ptr addrspace(1) %at
+  call void @use(i32 %value)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, 64
   br i1 %done, label %exit, label %loop
 exit:
   ret void

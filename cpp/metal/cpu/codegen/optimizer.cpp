@@ -132,9 +132,9 @@ void Optimizer::tidy_linear(llvm::Function& body) {
   passes.run(body, analyses_.functions);
 }
 
-void Optimizer::prefetch_ahead(llvm::Function& body) {
+void Optimizer::prefetch_ahead(llvm::Function& body, const BodyShapes& shapes) {
   llvm::FunctionPassManager passes;
-  passes.addPass(PrefetchAheadPass());
+  passes.addPass(PrefetchAheadPass(shapes));
   analyses_.functions.clear();
   passes.run(body, analyses_.functions);
 }

@@ -10,6 +10,8 @@ class TargetMachine;
 
 namespace metal::cpu {
 
+struct BodyShapes;
+
 class Optimizer {
  public:
   explicit Optimizer(llvm::TargetMachine& target);
@@ -20,7 +22,7 @@ class Optimizer {
   // Between the steps of the vectoriser. tidy_linear is for linearised code.
   void tidy(llvm::Function& body);
   void tidy_linear(llvm::Function& body);
-  void prefetch_ahead(llvm::Function& body);
+  void prefetch_ahead(llvm::Function& body, const BodyShapes& shapes);
   // Removes unused code, loops included.
   void drop_dead_code(llvm::Function& body);
   // Simplifies the code of one gang before it is split at barriers.

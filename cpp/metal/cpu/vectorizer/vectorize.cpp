@@ -190,6 +190,7 @@ class Vectorizer {
 
   void make_entry(GangCode& code) {
     if (rest_) {
+      jam_row(code);
       make_rows_entry(code, *rest_, variant_.width);
     } else if (has_barriers_) {
       make_entry_with_barriers(*code.wide);
@@ -204,6 +205,13 @@ class Vectorizer {
     llvm::Function& gang = code.speculative ? *code.speculative : *code.wide;
     const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(gang);
     code.jammed = clone_jamming_gangs(gang, variant_, optimizer_, costs);
+  }
+
+  void jam_row(GangCode& code) {
+    if (code.several_gangs || code.columns || code.iteration || code.prefetch_slice) return;
+    llvm::Function& gang = code.speculative ? *code.speculative : *code.wide;
+    const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(gang);
+    code.jammed = clone_jamming_row(gang, variant_, optimizer_, costs);
   }
 
   void make_entry_with_barriers(llvm::Function& wide) {

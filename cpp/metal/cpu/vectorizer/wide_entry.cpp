@@ -138,8 +138,9 @@ class RowsBuilder {
     for (unsigned i = 0; i < 3; ++i) size_[i] = group.size(i);
     whole_ = round_down(size_[0], width);
     inline_in_loop(code);
-    several_gangs_ =
-        code.several_gangs ? round_down(size_[0], coherent_width(width)) : b_.getInt32(0);
+    several_gangs_ = code.several_gangs ? round_down(size_[0], coherent_width(width))
+                     : code.jammed.code ? round_down(size_[0], code.jammed.gangs * width)
+                                        : b_.getInt32(0);
   }
 
   llvm::Function* build(llvm::Function& body) {
@@ -214,6 +215,7 @@ class RowsBuilder {
     }
     if (!code_.pieces.empty()) return;
     if (code_.several_gangs) run_several_gangs();
+    if (code_.jammed.code) run_jammed_gangs();
     run_gangs(several_gangs_, whole_);
   }
 
@@ -253,6 +255,20 @@ class RowsBuilder {
       run_or(b_, *code_.several_gangs, arguments(x),
              [&] { run_gangs(x, b_.CreateAdd(x, b_.getInt32(step))); });
     });
+  }
+
+  void run_jammed_gangs() {
+    const auto& [jammed, gangs] = code_.jammed;
+    const uint32_t step = gangs * width_;
+    build_loop(b_, b_.getInt32(0), several_gangs_, step, "set",
+               [&, jammed = jammed, step](Value* x) {
+                 if (jammed->getReturnType()->isVoidTy()) {
+                   b_.CreateCall(jammed, arguments(x));
+                 } else {
+                   run_or(b_, *jammed, arguments(x),
+                          [&] { run_gangs(x, b_.CreateAdd(x, b_.getInt32(step))); });
+                 }
+               });
   }
 
   // The threads of a row that fill no gang.

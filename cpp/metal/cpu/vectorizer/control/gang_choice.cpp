@@ -14,7 +14,9 @@
 #include "metal/cpu/codegen/repetition.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/gang_dependence.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
+#include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
@@ -31,6 +33,11 @@ constexpr size_t kMostBeside = 3000;
 constexpr uint32_t kFewGangs = 4;
 constexpr size_t kFewInstructions = 1200;
 
+// Of independent threads: more registers than a few cache lines are read no faster.
+constexpr uint32_t kMostInRow = 8;
+// Processors follow what loops read less far apart.
+constexpr uint64_t kFarApart = 1024;  // bytes
+
 // Whether SIMD-groups that do not wait may run the instruction in turns: others could only see that
 // by atomic operations, and calls may have these.
 bool keeps_order(const Instruction& instruction) {
@@ -38,6 +45,36 @@ bool keeps_order(const Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   return !call || llvm::isa<llvm::IntrinsicInst>(call) || !has_effects(*call);
 }
+
+// How much values grow from one gang of a row to the next.
+class StrideOfGangs : public Growth {
+ public:
+  StrideOfGangs(llvm::Function& code, const GangDependence& dependence, uint32_t width,
+                llvm::ScalarEvolution& evolution)
+      : Growth(evolution), code_(code), dependence_(dependence), width_(width) {}
+
+ private:
+  std::optional<const llvm::SCEV*> of_leaf(const llvm::SCEV* value) override {
+    const bool is_shared = !llvm::SCEVExprContains(value, [&](const llvm::SCEV* part) {
+      const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+      return unknown && dependence_.depends(unknown->getValue());
+    });
+    if (is_shared) return constant(0);
+    if (const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value)) {
+      const bool counts = unknown->getValue() == code_.getArg(kXArgument) ||
+                          unknown->getValue() == code_.getArg(kIndexArgument);
+      return counts ? constant(width_) : nullptr;
+    }
+    const auto* recurrence = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value);
+    if (!recurrence) return std::nullopt;
+    const llvm::SCEV* step = recurrence->isAffine() ? of(recurrence->getOperand(1)) : nullptr;
+    return step && step->isZero() ? of(recurrence->getStart()) : nullptr;
+  }
+
+  llvm::Function& code_;
+  const GangDependence& dependence_;
+  uint32_t width_;
+};
 
 }  // namespace
 
@@ -82,6 +119,20 @@ uint32_t GangChoice::gangs_beside() const {
                        size_t{gangs} * code_.getInstructionCount() > kMostBeside))
     gangs /= 2;
   return gangs > 1 && shares_work(gangs) ? gangs : 1;
+}
+
+uint32_t GangChoice::gangs_of_row(llvm::FunctionAnalysisManager& analyses) const {
+  if (loops_.empty() || !llvm::all_of(llvm::instructions(code_), keeps_order)) return 1;
+  const unsigned kept = std::max(registers_kept(), 1u);
+  uint32_t gangs = kMostInRow;
+  while (gangs > 1 && (4 * gangs * kept > 3 * registers_ ||
+                       size_t{gangs} * code_.getInstructionCount() > kMostBeside))
+    gangs /= 2;
+  if (gangs == 1) return 1;
+  analyses.clear();
+  const bool pays = read_together(analyses);
+  analyses.clear();
+  return pays ? gangs : 1;
 }
 
 bool GangChoice::fits_rows(uint32_t gangs) const {
@@ -158,6 +209,39 @@ bool GangChoice::shares_work(uint32_t gangs) const {
       shared += registers;
   }
   return 4 * shared > all;
+}
+
+// Whether a loop that gangs run together reads such memory.
+bool GangChoice::read_together(llvm::FunctionAnalysisManager& analyses) const {
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(code_);
+  const auto& layout = code_.getParent()->getDataLayout();
+  GangDependence dependence(code_, arguments_that_differ(variant_, kMostInRow), variant_.width);
+  dependence.find_guards();
+  const auto in_turn = blocks_in_turn(dependence);
+  StrideOfGangs beside(code_, dependence, variant_.width, evolution);
+  auto is_constant = [](const llvm::SCEV* stride) {
+    return llvm::dyn_cast_or_null<llvm::SCEVConstant>(stride);
+  };
+  for (const llvm::Loop* loop :
+       analyses.getResult<llvm::LoopAnalysis>(code_).getLoopsInPreorder()) {
+    if (!loop->isInnermost()) continue;
+    StrideInLoop strides(*loop, evolution);
+    for (BasicBlock* block : loop->blocks()) {
+      if (in_turn.contains(block)) continue;
+      for (Instruction& instruction : *block) {
+        auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+        if (!load || !load->getType()->isVectorTy() || !is_device_memory(load->getPointerOperand()))
+          continue;
+        const auto* gap = is_constant(beside.of(load->getPointerOperand()));
+        const llvm::SCEV* stride = strides.of(load->getPointerOperand());
+        const auto* known = is_constant(stride);
+        if (gap && gap->getAPInt() == layout.getTypeStoreSize(load->getType()) && stride &&
+            (!known || known->getAPInt().abs().uge(kFarApart)))
+          return true;
+      }
+    }
+  }
+  return false;
 }
 
 // The blocks that gangs run one after the other: those behind a branch on which gangs may part,

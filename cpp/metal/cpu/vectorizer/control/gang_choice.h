@@ -31,12 +31,18 @@ class GangChoice {
   // Of SIMD-groups beside each other that do not wait. They share what they compute.
   uint32_t gangs_beside() const;
 
+  // Of gangs beside each other whose threads are independent. Each iteration of a loop reads far
+  // from the one before, and gangs read beside each other, so together they read more of the memory
+  // there.
+  uint32_t gangs_of_row(llvm::FunctionAnalysisManager& analyses) const;
+
  private:
   bool fits_rows(uint32_t gangs) const;
   unsigned registers_of(const llvm::Type& type) const;
   unsigned registers_kept() const;
   bool shares_tile(uint32_t gangs) const;
   bool shares_work(uint32_t gangs) const;
+  bool read_together(llvm::FunctionAnalysisManager& analyses) const;
   llvm::DenseSet<const llvm::BasicBlock*> blocks_in_turn(const GangDependence& dependence) const;
   bool read_neighbouring_columns(uint32_t gangs, llvm::FunctionAnalysisManager& analyses) const;
   uint32_t neighbour(uint32_t gangs) const;

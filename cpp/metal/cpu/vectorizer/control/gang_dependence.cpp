@@ -56,9 +56,13 @@ void make_preheader(GangRegion& region) {
   llvm::SplitBlockPredecessors(region.entrance, outside, ".gangs");
 }
 
-// Whether the block only ends the code.
+// Whether the block only ends the code, perhaps by way of blocks that do nothing.
 bool leaves(const BasicBlock& block) {
+  llvm::SmallPtrSet<const BasicBlock*, 4> seen;
   const Instruction* first = block.getFirstNonPHIOrDbg();
+  while (first->isTerminator() && first->getNumSuccessors() == 1 &&
+         seen.insert(first->getParent()).second)
+    first = first->getSuccessor(0)->getFirstNonPHIOrDbg();
   return llvm::isa<llvm::ReturnInst>(first);
 }
 

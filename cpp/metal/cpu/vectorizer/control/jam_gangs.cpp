@@ -220,6 +220,29 @@ llvm::Function* return_success(llvm::Function& code) {
   return result;
 }
 
+// `choose` says how many gangs of a code pay.
+JammedGangs clone_jamming(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
+                          llvm::function_ref<uint32_t(llvm::Function&)> choose) {
+  // Simplified code tells better, but most kernels share nothing.
+  if (choose(wide) == 1) return {};
+  llvm::ValueToValueMapTy values;
+  llvm::Function* code = llvm::CloneFunction(&wide, values);
+  optimizer.simplify_wide(*code);
+  const uint32_t gangs = choose(*code);
+  const auto arguments = arguments_that_differ(variant, gangs);
+  if (code->getReturnType()->isVoidTy() && has_guards(*code, arguments, variant.width))
+    code = return_success(*code);
+  GangDependence dependence(*code, arguments, variant.width);
+  dependence.find_guards();
+  if (gangs == 1 || !dependence.find_regions()) {
+    code->eraseFromParent();
+    return {};
+  }
+  Jammer(*code, dependence, gangs).run(variant);
+  optimizer.tidy(*code);
+  return {code, gangs};
+}
+
 }  // namespace
 
 uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
@@ -236,24 +259,16 @@ uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
 
 JammedGangs clone_jamming_gangs(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
                                 const llvm::TargetTransformInfo& costs) {
-  // Simplified code tells better, but most kernels share nothing.
-  if (GangChoice(wide, variant, costs).gangs_beside() == 1) return {};
-  llvm::ValueToValueMapTy values;
-  llvm::Function* code = llvm::CloneFunction(&wide, values);
-  optimizer.simplify_wide(*code);
-  const uint32_t gangs = GangChoice(*code, variant, costs).gangs_beside();
-  const auto arguments = arguments_that_differ(variant, gangs);
-  if (code->getReturnType()->isVoidTy() && has_guards(*code, arguments, variant.width))
-    code = return_success(*code);
-  GangDependence dependence(*code, arguments, variant.width);
-  dependence.find_guards();
-  if (gangs == 1 || !dependence.find_regions()) {
-    code->eraseFromParent();
-    return {};
-  }
-  Jammer(*code, dependence, gangs).run(variant);
-  optimizer.tidy(*code);
-  return {code, gangs};
+  return clone_jamming(wide, variant, optimizer, [&](llvm::Function& code) {
+    return GangChoice(code, variant, costs).gangs_beside();
+  });
+}
+
+JammedGangs clone_jamming_row(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
+                              const llvm::TargetTransformInfo& costs) {
+  return clone_jamming(wide, variant, optimizer, [&](llvm::Function& code) {
+    return GangChoice(code, variant, costs).gangs_of_row(optimizer.functions());
+  });
 }
 
 }  // namespace metal::cpu

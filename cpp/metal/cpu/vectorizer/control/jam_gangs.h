@@ -29,13 +29,19 @@ uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
 // returns nothing, or, if it may bail out, whether it has not.
 struct JammedGangs {
   llvm::Function* code = nullptr;  // null if gangs would share little
-  uint32_t gangs = 1;              // divides Variant::gangs_at_once
+  uint32_t gangs = 1;
 };
 
 // The same for SIMD-groups that do not wait for each other, which may run in any order. Often each
 // works on a row, and all read the same vector. Where a guard at the start sends a gang to the end
 // of the kernel, all gangs must pass it, or the set bails out.
+// Their number divides Variant::gangs_at_once.
 JammedGangs clone_jamming_gangs(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
                                 const llvm::TargetTransformInfo& costs);
+
+// The same for gangs of independent threads, in a loop over rows of memory that each gang reads a
+// piece of: together they read a longer piece, before the next row. Their number is a power of two.
+JammedGangs clone_jamming_row(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
+                              const llvm::TargetTransformInfo& costs);
 
 }  // namespace metal::cpu

@@ -1,6 +1,9 @@
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 
+#include <cstdlib>
+
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -51,6 +54,19 @@ bool is_far(const llvm::SCEV* stride) {
   return !known || known->getAPInt().abs().uge(kNear);
 }
 
+// The bytes from lane 0's element to that of a lane that would follow the last one, if lanes read a
+// region without leaving out a cache line. Otherwise 0.
+uint64_t region_of_lanes(const LoadInst& load, const ShapeAnalysis& analysis) {
+  const Shape shape = analysis.shape(load.getPointerOperand());
+  if (!shape.has_offsets() || shape.is_uniform()) return 0;
+  const int64_t apart = shape.offset(1);
+  for (unsigned lane = 2; lane < analysis.width(); ++lane) {
+    if (shape.offset(lane) - shape.offset(lane - 1) != apart) return 0;
+  }
+  const auto distance = static_cast<uint64_t>(std::abs(apart));
+  return distance <= kCacheLine ? distance * analysis.width() : 0;
+}
+
 bool has_barrier(const llvm::Loop& loop) {
   return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
     return llvm::any_of(*block, compiler::is_threadgroup_barrier);
@@ -59,8 +75,13 @@ bool has_barrier(const llvm::Loop& loop) {
 
 class LoopPrefetch {
  public:
-  LoopPrefetch(llvm::Loop& loop, const llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution)
-      : loop_(loop), loops_(loops), evolution_(evolution), fills_tiles_(has_barrier(loop)) {}
+  LoopPrefetch(llvm::Loop& loop, const llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution,
+               const ShapeAnalysis& analysis)
+      : loop_(loop),
+        loops_(loops),
+        evolution_(evolution),
+        analysis_(analysis),
+        fills_tiles_(has_barrier(loop)) {}
 
   bool run() {
     if (!fills_tiles_ && !loop_.isInnermost()) return false;
@@ -94,12 +115,19 @@ class LoopPrefetch {
         if (!reads_device_memory(instruction)) continue;
         auto* load = checked_cast<LoadInst>(&instruction);
         const llvm::SCEV* stride = strides.of(load->getPointerOperand());
-        if (fills_tiles_ && stride && !is_far(stride)) continue;
-        if (!stride || !is_far(stride) || reads_.size() == kMaxReads) return false;
+        const bool far = stride && is_far(stride) && !continues(*load, stride);
+        if (fills_tiles_ && stride && !far) continue;
+        if (!far || reads_.size() == kMaxReads) return false;
         reads_.emplace_back(load, stride);
       }
     }
     return true;
+  }
+
+  // Whether iterations read on where the lanes of the one before ended. Processors follow that.
+  bool continues(const LoadInst& load, const llvm::SCEV* stride) const {
+    const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(stride);
+    return known && known->getAPInt().abs().ule(region_of_lanes(load, analysis_));
   }
 
   // Whether the prefetch of an earlier read also brings what this one reads, such as the y of a
@@ -118,16 +146,21 @@ class LoopPrefetch {
   llvm::Loop& loop_;
   const llvm::LoopInfo& loops_;
   llvm::ScalarEvolution& evolution_;
+  const ShapeAnalysis& analysis_;
   const bool fills_tiles_;
   Reads reads_;
 };
 
-bool prefetch_iterations(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {
+bool prefetch_iterations(llvm::Function& body, const BodyShapes& shapes,
+                         llvm::FunctionAnalysisManager& analyses) {
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
+  if (loops.empty()) return false;
+  const llvm::PostDominatorTree post_dominators(body);
+  const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
   bool changed = false;
   for (llvm::Loop* loop : loops.getLoopsInPreorder())
-    changed |= LoopPrefetch(*loop, loops, evolution).run();
+    changed |= LoopPrefetch(*loop, loops, evolution, analysis).run();
   return changed;
 }
 
@@ -362,7 +395,7 @@ class ThreadgroupPrefetch {
 
 llvm::PreservedAnalyses PrefetchAheadPass::run(llvm::Function& body,
                                                llvm::FunctionAnalysisManager& analyses) {
-  bool changed = prefetch_iterations(body, analyses);
+  bool changed = prefetch_iterations(body, shapes_, analyses);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   if (waits(body) && ThreadgroupPrefetch(body, evolution, loops).run()) {
