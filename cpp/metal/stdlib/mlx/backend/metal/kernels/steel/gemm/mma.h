@@ -370,7 +370,6 @@ struct BlockMMA {
     Bs += Bs_offset;
     STEEL_PRAGMA_UNROLL
     for (short k = 0; k < BK; k += kFragSize) {
-      simdgroup_barrier(mem_flags::mem_none);
       Atile.template load<T, WM, 1, A_str_m, A_str_k>(As);
       Btile.template load<T, 1, WN, B_str_k, B_str_n>(Bs);
       tile_matmad(Ctile, Atile, Btile, Ctile);
