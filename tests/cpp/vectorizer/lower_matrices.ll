@@ -38,6 +38,34 @@ done:
   call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %e1)
   ret void
 }
+; What lanes hold of the sums, which only another block's phis use, is read behind all products: these are still
+; computed as a block.
+; CHECK-LABEL: define void @passed_on
+; CHECK: call void @simd.block.product.1x2x1.rows80.rows80(
+; CHECK-NEXT: load <64 x float>
+; CHECK-NOT: @simd.block.product
+; CHECK: done:
+declare <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float>, i32) nounwind willreturn memory(none)
+define void @passed_on(ptr addrspace(3) %a, ptr addrspace(3) %b, ptr addrspace(1) %out, i1 %more) {
+entry:
+  br i1 %more, label %products, label %done
+products:
+  %a0 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %a, i64 80, i64 4)
+  %b0 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %b, i64 80, i64 4)
+  %b1p = getelementptr i8, ptr addrspace(3) %b, i64 32
+  %b1 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %b1p, i64 80, i64 4)
+  %d0 = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %b0, <64 x float> zeroinitializer)
+  %x0 = call <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float> %d0, i32 0)
+  %d1 = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %b1, <64 x float> zeroinitializer)
+  %x1 = call <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float> %d1, i32 1)
+  br label %done
+done:
+  %p0 = phi <32 x float> [ zeroinitializer, %entry ], [ %x0, %products ]
+  %p1 = phi <32 x float> [ zeroinitializer, %entry ], [ %x1, %products ]
+  %sum = fadd <32 x float> %p0, %p1
+  store <32 x float> %sum, ptr addrspace(1) %out
+  ret void
+}
 ; A sum that is still needed is copied first. A factor that was overwritten in between is copied too.
 ; CHECK-LABEL: define void @kept
 ; CHECK: store <64 x float> %c, ptr %[[C:factor[0-9]*]], align 64

@@ -1,5 +1,8 @@
 """Kernels whose threadgroups share tiles: rows of threads read the same elements between barriers."""
 
+import subprocess
+from pathlib import Path
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -158,3 +161,43 @@ def test_rows_on_different_paths(rng, size, simd):
         for first in range(0, columns.size, 32):
             want.reshape(-1)[first : first + 32] += columns[first : first + 32].sum()
     np.testing.assert_allclose(y, want, rtol=1e-4, atol=2e-3)
+
+
+# Each thread guards many results between barriers.
+GUARDED = """
+    #include <metal_stdlib>
+    using namespace metal;
+    kernel void guarded(device float* y [[buffer(0)]], const device float* x [[buffer(1)]],
+                        constant int& n [[buffer(2)]], uint t [[thread_index_in_threadgroup]]) {
+      threadgroup float tile[50][128];
+      for (int k = 0; k < 2; ++k) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        #pragma clang loop unroll(full)
+        for (int i = 0; i < 50; ++i) {
+          tile[i][t] = 1;
+          if (int(t + i * 3) < n) tile[i][t] = x[i * 128 + t] + k;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        #pragma clang loop unroll(full)
+        for (int i = 0; i < 50; ++i)
+          if (int(t + i * 2) < n - 1) y[i * 128 + t] += tile[i][t ^ 1];
+      }
+    }
+"""
+
+
+def test_many_guards_between_barriers(rng: np.random.Generator, tmp_path: Path):
+    """Threads run from barrier to barrier in loops: as coroutines, they would take long to compile."""
+    x = rng.standard_normal((50, 128)).astype(np.float32)
+    kernel = mx.fast.metal_kernel(name="guarded", source=GUARDED)
+    got = kernel(mx.zeros((50, 128)), mx.array(x), 111, grid=(128, 1, 1), threadgroup=(128, 1, 1))
+    i, t = np.indices((50, 128))
+    tiles = [np.where(t + i * 3 < 111, x + k, 1)[:, np.arange(128) ^ 1] for k in range(2)]
+    want = np.where(t + i * 2 < 110, tiles[0] + tiles[1], 0)
+    np.testing.assert_allclose(np.array(got), want, rtol=1e-6)
+
+    (tmp_path / "guarded.metal").write_text(GUARDED)
+    metalc = Path(mx.__file__).resolve().parent / "bin" / "metalc"
+    command = [metalc, "--emit", "llvm-opt", tmp_path / "guarded.metal"]
+    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "kernel_entry" in code and "gang.resume" not in code

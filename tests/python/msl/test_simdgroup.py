@@ -446,3 +446,24 @@ def test_barriers_of_every_form():
     got = run_one(body, {}, {"out": ((256,), mx.float32)}, 256)
     i = np.arange(256)
     np.testing.assert_array_equal(got, 255 - (i ^ 1 ^ 64))
+
+
+def test_vectors_of_eight_components():
+    body = """
+        uint lane = thread_index_in_simdgroup;
+        vec<half, 8> v;
+        for (int i = 0; i < 8; ++i) v[i] = (lane + i) % 8;
+        vec<half, 8> results[5] = {simd_sum(v), simd_max(v), simd_shuffle_xor(v, 1),
+                                   simd_broadcast_first(v), quad_sum(v)};
+        for (int k = 0; k < 5; ++k)
+            for (int i = 0; i < 8; ++i) out[(k * 32 + lane) * 8 + i] = results[k][i];
+    """
+    got = run_one(body, {}, {"out": ((5, 32, 8), mx.float32)}, 32)
+    lane, i = np.indices((32, 8))
+    v = (lane + i) % 8
+    quads = np.repeat(v.reshape(8, 4, 8).sum(1), 4, axis=0)
+    np.testing.assert_array_equal(got[0], np.broadcast_to(v.sum(0), (32, 8)))
+    np.testing.assert_array_equal(got[1], np.full((32, 8), 7))
+    np.testing.assert_array_equal(got[2], v[np.arange(32) ^ 1])
+    np.testing.assert_array_equal(got[3], np.broadcast_to(v[0], (32, 8)))
+    np.testing.assert_array_equal(got[4], quads)

@@ -575,3 +575,16 @@ def test_assigned_swizzles_are_values():
         out[0] = v.x; out[1] = v.y; out[2] = v.z; out[3] = v.w; out[4] = sum.x; out[5] = sum.y;
     """
     assert run_one(body, {}, {"out": ((6,), mx.float32)}, 1).tolist() == [2, 3, 7, 9, 9, 12]
+
+
+def test_dot_with_a_scalar():
+    """The scalar is converted to a vector."""
+    body = """
+        float4 a(x[0], x[1], x[2], x[3]);
+        out[0] = dot(a, 2.0f);
+        out[1] = dot(2, a);
+        out[2] = dot(half3(a.xyz), 0.5f);
+        out[3] = dot(int2(3, 4), 5);
+    """
+    got = run_one(body, {"x": np.array([1, 2, 4, 8], np.float32)}, {"out": ((4,), mx.float32)}, 1)
+    np.testing.assert_array_equal(got, [30, 30, 3.5, 35])

@@ -18,7 +18,9 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr unsigned kMostRegions = 64;  // where gangs may take different paths
+// Where gangs may take different paths. Kernels that guard each of a thread's results have
+// hundreds.
+constexpr unsigned kMostRegions = 1024;
 
 // Whether each gang needs its own copy, although the operands may be the same for all.
 bool is_of_one_gang(const Instruction& instruction) {
@@ -123,7 +125,7 @@ void GangDependence::spread() {
   for (bool changed = true; changed;) {
     changed = false;
     for (BasicBlock& block : code_) {
-      const bool in_region = region_of(&block) != nullptr;
+      const bool in_region = in_regions_.contains(&block);
       for (Instruction& instruction : block) {
         if (depends_.contains(&instruction)) continue;
         const bool depends =
@@ -150,8 +152,8 @@ bool GangDependence::is_place_in_gang(const Instruction& instruction) const {
 BasicBlock* GangDependence::next_branch() const {
   for (BasicBlock& block : code_) {
     const Instruction& terminator = *block.getTerminator();
-    if (terminator.getNumSuccessors() > 1 && depends_.contains(&terminator) && !region_of(&block) &&
-        !is_guard(block))
+    if (terminator.getNumSuccessors() > 1 && depends_.contains(&terminator) &&
+        !in_regions_.contains(&block) && !is_guard(block))
       return &block;
   }
   return nullptr;
@@ -187,6 +189,7 @@ bool GangDependence::add_exit(GangRegion& region, BasicBlock& after) {
   region.blocks.insert(region.last);
   llvm::erase_if(regions_,
                  [&](const GangRegion& other) { return region.blocks.contains(other.entrance); });
+  in_regions_.insert(region.blocks.begin(), region.blocks.end());
   regions_.push_back(std::move(region));
   return true;
 }

@@ -53,6 +53,7 @@ class GangDependence {
   const uint32_t width_;
   llvm::DenseSet<const llvm::Value*> depends_;
   llvm::SmallVector<GangRegion> regions_;
+  llvm::DenseSet<const llvm::BasicBlock*> in_regions_;
   llvm::SmallVector<GangGuard> guards_;
 };
 

@@ -205,13 +205,13 @@ void drop_unused(llvm::Function& wide) {
   llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unused);
 }
 
-// Moves a value into the blocks that use it.
+// Moves a value into the blocks that use it, and to the end of its own if phis of others do.
 void sink_to_users(Instruction& value) {
   for (llvm::Use& use : llvm::make_early_inc_range(value.uses())) {
     auto* user = checked_cast<Instruction>(use.getUser());
-    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
-      user = phi->getIncomingBlock(use)->getTerminator();
-    if (user->getParent() == value.getParent()) continue;
+    const auto* phi = llvm::dyn_cast<llvm::PHINode>(user);
+    if (phi) user = phi->getIncomingBlock(use)->getTerminator();
+    if (!phi && user->getParent() == value.getParent()) continue;
     Instruction* copy = value.clone();
     copy->insertBefore(user);
     use.set(copy);

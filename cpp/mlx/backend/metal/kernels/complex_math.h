@@ -89,7 +89,7 @@ inline complex64_t crsqrt(complex64_t a) { return cdiv(complex64_t(1.0f, 0.0f), 
 
 inline float sinh_(float x) {
   float a = fabs(x);
-  float e = expm1_(min(a, 88.0f));
+  float e = expm1f(min(a, 88.0f));
   float y = 0.5f * (e + e / (e + 1.0f));
   float big = precise::exp(a * 0.5f);
   y = a > 87.0f ? (0.5f * big) * big : y;

@@ -36,13 +36,13 @@ MLX_UNARY_FLOAT(Tan, precise::tan(x), ctan(x))
 MLX_UNARY_FLOAT(Tanh, precise::tanh(x), ctanh(x))
 
 struct Expm1 {
-  static float apply(float x) { return expm1_(x); }
+  static float apply(float x) { return expm1f(x); }
 };
 struct Erf {
-  static float apply(float x) { return erf_(x); }
+  static float apply(float x) { return erf(x); }
 };
 struct ErfInv {
-  static float apply(float x) { return erfinv_(x); }
+  static float apply(float x) { return erfinv(x); }
 };
 
 struct Abs {
