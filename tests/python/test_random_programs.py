@@ -32,3 +32,15 @@ def test_checks_report_nothing():
 
 def test_programs_that_once_differed():
     run("--regressions")
+
+
+def test_values_in_a_file_are_those_that_were_written():
+    """Also lists whose largest number is negative."""
+    code = (
+        "from programs.regression import rule_for\n"
+        "from programs.scalars import SCALARS\n"
+        "assert rule_for(SCALARS['int'], [0, 1, 2, 0]) == 'count 3'\n"
+        "assert rule_for(SCALARS['float'], [-1.0, -2.0]) == 'values -1.0 -2.0'\n"
+        "assert rule_for(SCALARS['int'], [-1, -2]) == 'values -1 -2'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=FUZZ, check=True)

@@ -48,7 +48,7 @@ def rule_for(type: Scalar, values: list) -> str:
     if len(set(values)) == 1:
         return f"fill {values[0]}"
     top = max(values) + 1
-    if all(value == k % top for k, value in enumerate(values)):
+    if top > 0 and all(value == k % top for k, value in enumerate(values)):
         return f"count {int(top)}"
     return "values " + " ".join(str(value) for value in values)
 

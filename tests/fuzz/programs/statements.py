@@ -281,6 +281,7 @@ class Statements(Phases):
             and source.constant
             and source.space == "device"
             and "_" not in source.name
+            and not source.name.startswith("p")  # GPUs want aligned elements; this may be none
         ):
             type = self.rng.choice(
                 (SCALARS["uchar"], SCALARS["ushort"], UINT, vector(type, 2), vector(type, 4))
