@@ -171,6 +171,7 @@ CASES = {
     "one half": (lambda x: mx.split(x, 2)[1], X),
     "creation": (lambda x: [mx.arange(6.0) + x, mx.full((2, 2), x[0, 0]), mx.zeros((3,))], X),
     "tri": (lambda x: [mx.tril(x), mx.eye(3), mx.linspace(0, 1, 5)], X),
+    "clip": (lambda x: mx.clip(x, -0.5, 0.5), X),
     "where": (lambda x, y: mx.where(x > y, x, 2.0), X, Y),
     "stop_gradient": (lambda x: mx.stop_gradient(x) * x, X),
     "depends": (in_order, X, Y),

@@ -208,7 +208,9 @@ class Vectorizer {
   }
 
   void jam_row(GangCode& code) {
-    if (code.several_gangs || code.columns || code.iteration || code.prefetch_slice) return;
+    if (code.several_gangs || code.columns || code.iteration || code.prefetch_slice ||
+        !code.pieces.empty())
+      return;
     llvm::Function& gang = code.speculative ? *code.speculative : *code.wide;
     const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(gang);
     code.jammed = clone_jamming_row(gang, variant_, optimizer_, costs);
