@@ -37,3 +37,15 @@ define void @atomic(ptr noalias %group, ptr addrspace(1) noalias %to, ptr addrsp
   store float 2.0, ptr addrspace(1) %b.to
   ret void
 }
+; An index of 8 bits may wrap around to the element that the other store writes: here where %a is 255.
+define void @narrow(ptr noalias %group, ptr addrspace(1) noalias %to, i8 %a) {
+  %next = add i8 %a, 1
+  %next.wide = zext i8 %next to i64
+  %after = add i64 %next.wide, 255
+  %a.to = getelementptr float, ptr addrspace(1) %to, i64 %after
+  store float 1.0, ptr addrspace(1) %a.to
+  %wide = zext i8 %a to i64
+  %b.to = getelementptr float, ptr addrspace(1) %to, i64 %wide
+  store float 2.0, ptr addrspace(1) %b.to
+  ret void
+}

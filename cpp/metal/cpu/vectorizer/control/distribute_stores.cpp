@@ -1,7 +1,6 @@
 #include "metal/cpu/vectorizer/control/distribute_stores.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -33,19 +32,30 @@ constexpr size_t kMaxPieces = 8;
 constexpr unsigned kMaxOfBody = 1000;  // instructions
 constexpr unsigned kMaxShared = 16;    // instructions of a body that others have, too
 
-// Extends the terms of a sum instead of the sum, as if it did not wrap around.
+// Extends the terms of a sum instead of the sum, as if it did not wrap around. Where it does, an
+// address differs from that by a multiple of 2^kNarrowest bytes. All stores lie within half of
+// that, so those of different pieces overlap in neither case.
+constexpr uint64_t kNarrowest = 16;  // bits of a sum
+constexpr int64_t kMostSpan = int64_t{1} << (kNarrowest - 1);
+
 class ExtendTerms : public llvm::SCEVRewriteVisitor<ExtendTerms> {
  public:
   using SCEVRewriteVisitor::SCEVRewriteVisitor;
 
   const SCEV* visitZeroExtendExpr(const llvm::SCEVZeroExtendExpr* extension) {
-    return extend(visit(extension->getOperand()), extension->getType(), false);
+    return extend(*extension, false);
   }
   const SCEV* visitSignExtendExpr(const llvm::SCEVSignExtendExpr* extension) {
-    return extend(visit(extension->getOperand()), extension->getType(), true);
+    return extend(*extension, true);
   }
 
  private:
+  const SCEV* extend(const llvm::SCEVIntegralCastExpr& extension, bool is_signed) {
+    const SCEV* value = extension.getOperand();
+    if (SE.getTypeSizeInBits(value->getType()) < kNarrowest) return &extension;
+    return extend(visit(value), extension.getType(), is_signed);
+  }
+
   const SCEV* extend(const SCEV* value, llvm::Type* type, bool is_signed) {
     llvm::SmallVector<const SCEV*> terms;
     if (const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value)) {
@@ -79,6 +89,7 @@ class Distribution {
       return {};
     llvm::SmallVector<StorePiece> pieces;
     std::ranges::stable_sort(places_, {}, &PlacedStore::offset);
+    if (places_.back().offset - places_.front().offset > kMostSpan) return {};
     for (size_t i = 0; i < places_.size(); ++i) {
       const int64_t apart = i ? places_[i].offset - places_[i - 1].offset : kLeastApart;
       if (apart > kMostApart) return {};

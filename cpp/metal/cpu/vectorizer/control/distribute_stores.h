@@ -18,8 +18,8 @@ class Optimizer;
 //
 // This is only for threads that do not wait for each other: they may run in any order, so also in
 // turns. A body's stores are in the order of the program, those of different bodies do not overlap,
-// and no store changes what the thread reads. No element is read by two
-// bodies, and they compute little more than once.
+// and no store changes what the thread reads. No element is read by two bodies, and they compute
+// little more than once.
 //
 // Empty if the body is not of this kind.
 std::vector<llvm::Function*> distribute_stores(llvm::Function& body, Optimizer& optimizer);
