@@ -73,10 +73,11 @@ llvm::SmallVector<Value*> arguments_of(llvm::IRBuilder<>& b, Value* group, const
   return {group, threads.x, threads.y, threads.z, threads.index, b.getInt32(0), threads.active};
 }
 
-// Calls code that may bail out, and `otherwise` if it does.
+// Calls code that may bail out, and `otherwise` if it does. Code that returns nothing never does.
 void run_or(llvm::IRBuilder<>& b, llvm::Function& speculative, llvm::ArrayRef<Value*> arguments,
             llvm::function_ref<void()> otherwise) {
   Value* done = b.CreateCall(&speculative, arguments);
+  if (done->getType()->isVoidTy()) return;
   llvm::Function* entry = b.GetInsertBlock()->getParent();
   auto* again = llvm::BasicBlock::Create(entry->getContext(), "again", entry);
   auto* next = llvm::BasicBlock::Create(entry->getContext(), "next", entry);
@@ -197,12 +198,8 @@ class RowsBuilder {
       each(dimension, start, end, 1, inside);
     };
     build_loop(b_, b_.getInt32(0), whole_, width_, "x", [&](Value* x) {
-      if (code_.columns->getReturnType()->isVoidTy()) {
-        b_.CreateCall(code_.columns, arguments(x));
-      } else {
-        run_or(b_, *code_.columns, arguments(x),
-               [&] { each_of_column([&] { run_gang(b_, code_, arguments(x)); }); });
-      }
+      run_or(b_, *code_.columns, arguments(x),
+             [&] { each_of_column([&] { run_gang(b_, code_, arguments(x)); }); });
     });
     each_of_column([&] { run_rest(body); });
   }
@@ -262,12 +259,8 @@ class RowsBuilder {
     const uint32_t step = gangs * width_;
     build_loop(b_, b_.getInt32(0), several_gangs_, step, "set",
                [&, jammed = jammed, step](Value* x) {
-                 if (jammed->getReturnType()->isVoidTy()) {
-                   b_.CreateCall(jammed, arguments(x));
-                 } else {
-                   run_or(b_, *jammed, arguments(x),
-                          [&] { run_gangs(x, b_.CreateAdd(x, b_.getInt32(step))); });
-                 }
+                 run_or(b_, *jammed, arguments(x),
+                        [&] { run_gangs(x, b_.CreateAdd(x, b_.getInt32(step))); });
                });
   }
 
@@ -371,12 +364,8 @@ llvm::Function* make_all_gangs_entry(const GangCode& code, const Variant& varian
     run_each(b.getInt32(0), gangs);
   } else {
     build_loop(b, b.getInt32(0), gangs, set, "set", [&, jammed = jammed, set = set](Value* first) {
-      if (jammed->getReturnType()->isVoidTy()) {
-        b.CreateCall(jammed, arguments_of_gang(first));
-      } else {
-        Value* end = b.CreateNUWAdd(first, b.getInt32(set));
-        run_or(b, *jammed, arguments_of_gang(first), [&] { run_each(first, end); });
-      }
+      run_or(b, *jammed, arguments_of_gang(first),
+             [&] { run_each(first, b.CreateNUWAdd(first, b.getInt32(set))); });
     });
   }
   b.CreateRetVoid();
