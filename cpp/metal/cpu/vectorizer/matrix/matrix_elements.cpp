@@ -64,7 +64,7 @@ void MatrixElements::add(const Element& element) {
   const bool in_order = other->offset + element.steps.column == element.offset;
   const Pair pair{in_order ? other->load : element.load, in_order ? element.load : other->load,
                   element.steps};
-  pairs_[pair.first] = pairs_[pair.second] = pair;
+  for (const llvm::LoadInst* load : {pair.first, pair.second}) pairs_[load] = pair;
   single_.erase(other);
 }
 
