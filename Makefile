@@ -10,7 +10,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build package tools packages wheels demo test test-cpp test-python test-gpu test-aarch64 test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan tsan coverage clean
+.PHONY: all build package tools packages wheels demo test test-cpp test-python test-gpu test-aarch64 test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan asan-kernels tsan coverage clean
 all: build
 
 tools: $(VENV)/.test
@@ -135,6 +135,19 @@ asan tsan: packages $(VENV)/.tools
 	ctest --preset $@ --parallel $(JOBS)
 	$(if $(filter asan,$@),ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(SHELL) -c \
 	  '$(FUZZ) --programs 200 --no-shrinking --runner $(CURDIR)/build/asan/bin/program_runner')
+
+# The Python tests of kernels, in a copy of the package that has the compiler of the asan build. A program that is not
+# built with ASan needs its library first, then the one whose functions it intercepts.
+ASAN := $(CURDIR)/build/asan
+asan-kernels: build
+	cmake --preset asan
+	cmake --build --preset asan --parallel $(JOBS) --target libmlx_metal_compiler.so
+	rm -rf $(ASAN)/python && mkdir -p $(ASAN)/python && cp -r python/mlx $(ASAN)/python
+	cp $(ASAN)/lib/libmlx_metal_compiler.so $(ASAN)/python/mlx/lib
+	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_stack_use_after_return=0 \
+	  UBSAN_OPTIONS=halt_on_error=1 MLX_CACHE_DIR= PYTHONPATH=$(ASAN)/python \
+	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	  $(PY) -m pytest --numprocesses $(JOBS) tests/python/kernels
 
 coverage: packages $(VENV)/.tools
 	$(PY) -m pip install --quiet gcovr
