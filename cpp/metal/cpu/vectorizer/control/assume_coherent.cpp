@@ -62,6 +62,9 @@ class EarlyBlocks {
   llvm::SmallVector<const BasicBlock*> guarded_effects_;
 };
 
+// LLVM looks at all conditions on a divisor wherever it is used, so very many take minutes.
+constexpr size_t kMostDivisions = 64;
+
 constexpr std::pair<Instruction::BinaryOps, const char*> kDivisions[] = {
     {Instruction::UDiv, kCoherentUDiv},
     {Instruction::URem, kCoherentURem},
@@ -196,7 +199,7 @@ bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
 
 llvm::Function* clone_assuming_coherent(llvm::Function& body, const BodyShapes& shapes) {
   const auto divisions = find_early(body, shapes, divides_index);
-  if (divisions.empty()) return nullptr;
+  if (divisions.empty() || divisions.size() > kMostDivisions) return nullptr;
   llvm::ValueToValueMapTy clones;
   llvm::Function* clone = llvm::CloneFunction(&body, clones);
   for (Instruction* division : divisions) {

@@ -20,7 +20,7 @@ bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
 
 // Kernels divide their thread's index by the sizes of an array. If the innermost size is not
 // smaller than a gang, most gangs have just one quotient, and what is computed from it is uniform.
-// Returns null if the body makes no such division before it has effects.
+// Returns null if the body makes no such division before it has effects, or very many.
 llvm::Function* clone_assuming_coherent(llvm::Function& body, const BodyShapes& shapes);
 
 }  // namespace metal::cpu

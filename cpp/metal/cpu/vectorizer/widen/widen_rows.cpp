@@ -205,11 +205,12 @@ Value* MemoryWidener::all_of(llvm::ArrayRef<Value*> conditions) {
 MemoryWidener::Vectors MemoryWidener::either_row(Value* condition,
                                                  llvm::function_ref<Vectors()> then,
                                                  llvm::function_ref<Vectors()> otherwise) {
-  std::pair<Vectors, llvm::BasicBlock*> ends[2];
+  std::pair<Vectors, llvm::BasicBlock*> ends[2];  // empty where nothing was built
   w_.branch(
       condition, [&] { ends[0] = {then(), b_.GetInsertBlock()}; },
       [&] { ends[1] = {otherwise(), b_.GetInsertBlock()}; });
-  if (!condition) return ends[0].first;
+  if (ends[1].first.empty()) return ends[0].first;
+  if (ends[0].first.empty()) return ends[1].first;
   Vectors results;
   for (const auto& [i, value] : llvm::enumerate(ends[0].first)) {
     llvm::PHINode* either = b_.CreatePHI(value->getType(), 2);

@@ -207,6 +207,8 @@ void Widener::assume(Value* condition) {
 void Widener::branch(Value* condition, llvm::function_ref<void()> then,
                      llvm::function_ref<void()> otherwise) {
   if (!condition) return then();
+  if (tests_ == kMostTests) return otherwise();
+  ++tests_;
   BasicBlock* before = builder_.GetInsertBlock();
   BasicBlock* rest = BasicBlock::Create(wide_.getContext(), "either.end", &wide_);
   BasicBlock* yes = BasicBlock::Create(wide_.getContext(), "either.yes", &wide_);
@@ -227,11 +229,12 @@ void Widener::branch(Value* condition, llvm::function_ref<void()> then,
 
 Value* Widener::either(Value* condition, llvm::function_ref<Value*()> then,
                        llvm::function_ref<Value*()> otherwise) {
-  std::pair<Value*, BasicBlock*> ends[2];
+  std::pair<Value*, BasicBlock*> ends[2];  // null where nothing was built
   branch(
       condition, [&] { ends[0] = {then(), builder_.GetInsertBlock()}; },
       [&] { ends[1] = {otherwise(), builder_.GetInsertBlock()}; });
-  if (!condition) return ends[0].first;
+  if (!ends[1].first) return ends[0].first;
+  if (!ends[0].first) return ends[1].first;
   llvm::PHINode* result = builder_.CreatePHI(ends[0].first->getType(), 2);
   for (const auto& [value, block] : ends) result->addIncoming(value, block);
   return result;

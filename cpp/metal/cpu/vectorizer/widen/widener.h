@@ -105,8 +105,9 @@ class Widener {
   // Makes speculative code bail out if the condition is false. The gang must have had no effects
   // yet. Later code may rely on the condition.
   void assume(llvm::Value* condition);
-  // Builds if (condition) then() else otherwise(). Without a condition it builds only then(). The
-  // first is marked as likely.
+  // Builds if (condition) then() else otherwise(), whose first is marked as likely. Without a
+  // condition it builds only then(). otherwise() must be right whatever the condition is: functions
+  // with very many branches take long to compile, so after the first ones only it is built.
   void branch(llvm::Value* condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
   // The same for code with a result.
@@ -116,6 +117,8 @@ class Widener {
   void for_each_lane(llvm::function_ref<void(llvm::Value*)> inside);
 
  private:
+  static constexpr unsigned kMostTests = 256;
+
   llvm::Value* make_vector(LaneValue& value);
   llvm::Value* lane_strides(llvm::Value* stride);
   void move_after(llvm::Value* definition);
@@ -129,6 +132,7 @@ class Widener {
   llvm::DenseMap<llvm::Value*, LaneBits> bits_;
   llvm::Value* mask_ = nullptr;
   llvm::BasicBlock* bail_out_ = nullptr;
+  unsigned tests_ = 0;  // conditions of branch()
 };
 
 // Builds a loop over the bits that are set, from the lowest on. `inside` gets the number of each as
