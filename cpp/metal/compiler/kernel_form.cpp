@@ -290,6 +290,12 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
   }
   llvm::ModulePassManager passes;
   passes.addPass(llvm::GlobalDCEPass());
+  // A function is cleaned up once here, not in each of its copies: what SROA does for a variable
+  // takes the longer, the more blocks there are around it.
+  llvm::FunctionPassManager clean;
+  clean.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  if (!unit.keeps_branches) clean.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(clean)));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/true));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(module, analyses);
