@@ -21,3 +21,43 @@ again:
 end:
   ret void
 }
+
+; The loop's result is a number, not a pair, wherever its parts are taken.
+; CHECK-LABEL: define void @leaves_loop
+; CHECK: again:
+; CHECK: %[[PAIR:.*]] = cmpxchg
+; CHECK-DAG: extractvalue { i32, i1 } %[[PAIR]], 0
+; CHECK-DAG: extractvalue { i32, i1 } %[[PAIR]], 1
+; CHECK: end:
+; CHECK-NOT: { i32, i1 }
+; CHECK: ret void
+define void @leaves_loop(ptr addrspace(1) %out) {
+entry:
+  br label %again
+again:
+  %pair = cmpxchg ptr addrspace(1) %out, i32 0, i32 1 monotonic monotonic, align 4
+  %done = extractvalue { i32, i1 } %pair, 1
+  br i1 %done, label %end, label %again
+end:
+  %seen = extractvalue { i32, i1 } %pair, 0
+  store i32 %seen, ptr addrspace(1) %out
+  ret void
+}
+
+; CHECK-LABEL: define void @leaves_closed_loop
+; CHECK: end:
+; CHECK-NOT: { i32, i1 }
+; CHECK: ret void
+define void @leaves_closed_loop(ptr addrspace(1) %out) {
+entry:
+  br label %again
+again:
+  %pair = cmpxchg ptr addrspace(1) %out, i32 0, i32 1 monotonic monotonic, align 4
+  %done = extractvalue { i32, i1 } %pair, 1
+  br i1 %done, label %end, label %again
+end:
+  %last = phi { i32, i1 } [ %pair, %again ]
+  %seen = extractvalue { i32, i1 } %last, 0
+  store i32 %seen, ptr addrspace(1) %out
+  ret void
+}

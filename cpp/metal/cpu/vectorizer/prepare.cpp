@@ -123,14 +123,28 @@ void split_pair(llvm::PHINode& pair) {
     for (unsigned i = 0; i < parts.size(); ++i)
       parts[i]->addIncoming(end.CreateExtractValue(pair.getIncomingValue(incoming), i), from);
   }
+  for (llvm::User* user : llvm::make_early_inc_range(pair.users())) {
+    auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(user);
+    if (!part) continue;
+    part->replaceAllUsesWith(parts[part->getIndices()[0]]);
+    part->eraseFromParent();
+  }
   pair.replaceAllUsesWith(whole);
   pair.eraseFromParent();
 }
 
+// Parts leave a pair where it is computed: a loop that it leaves whole would get a phi of pairs.
 void split_pairs(llvm::Function& body) {
   for (BasicBlock& block : body) {
     for (llvm::PHINode& phi : llvm::make_early_inc_range(block.phis())) {
       if (phi.getType()->isStructTy()) split_pair(phi);
+    }
+  }
+  for (Instruction& pair : llvm::instructions(body)) {
+    if (!pair.getType()->isStructTy()) continue;
+    for (llvm::User* user : pair.users()) {
+      auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(user);
+      if (part && part->getParent() != pair.getParent()) part->moveAfter(&pair);
     }
   }
 }
