@@ -67,6 +67,7 @@ inline constexpr const char* kStream = "simd.stream";  // prefetch: of data that
 inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may be non-temporal
 inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may be deferred
 inline constexpr const char* kDescending = "simd.descending";    // see descending_barriers.h
+inline constexpr const char* kCommuting = "simd.commuting";      // see phase_order.h
 inline constexpr const char* kUnwritten = "simd.unwritten";  // load: see reads_unwritten_buffer()
 // alloca that has a copy for each lane: the distance in bytes between the copies of an element.
 inline constexpr const char* kCopyDistance = "simd.copies";

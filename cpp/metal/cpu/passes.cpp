@@ -33,6 +33,7 @@
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/loop_tails.h"
 #include "metal/cpu/vectorizer/control/loops_of_gangs.h"
+#include "metal/cpu/vectorizer/control/order_iterations.h"
 #include "metal/cpu/vectorizer/control/phase_loops.h"
 #include "metal/cpu/vectorizer/control/redundant_selects.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
@@ -96,6 +97,10 @@ void after(const char* pass, const llvm::Module& code) {
 
 void select_elements_and_simplify(llvm::Function& code, PassContext& c) {
   if (select_elements(code, c.shapes, c.analyses())) c.optimizer.simplify_body(code);
+}
+
+void order_iterations_and_simplify(llvm::Function& code, PassContext& c) {
+  if (order_iterations(code, c.shapes, c.analyses())) c.optimizer.simplify_body(code);
 }
 
 void peel_and_tidy(llvm::Function& code, PassContext& c) {

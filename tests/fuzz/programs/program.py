@@ -6,7 +6,7 @@ import random
 import struct
 from dataclasses import dataclass, field
 
-from . import fills, tree
+from . import counts, fills, tree
 from .check import Checker, Place, Undefined
 from .facts import Facts
 from .printing import BARRIER, lines_of, print_function
@@ -84,7 +84,7 @@ class Program:
         0  # positions a thread, as far apart as its threadgroup has threads; 0 if far apart
     )
     contraction: str = "OFF"
-    fill: tuple[str, ...] = ()  # the lines that write a tile, before all may read it
+    fill: tuple[str, ...] = ()  # the lines that write a tile or counts, before all may read it
 
     # ---- text ----
 
@@ -327,6 +327,9 @@ class Maker(Statements):
         if self.has("fills"):
             tile, fill = fills.fill(self.rng, self.some_type(), threadgroup, arguments)
             shared.append(tile)
+        elif self.has("counts"):
+            tile, fill = counts.count(self.rng, threadgroup, arguments)
+            shared += [tile] if tile else []
         scope.arrays += shared
         scope.functions = functions
         body = self.body(scope)

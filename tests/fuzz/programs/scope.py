@@ -11,7 +11,7 @@ FEATURES = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "private", "lanes",
     "functions", "switches", "loops", "returns", "exchange", "atomics", "shortcut", "vectors", "structs",
     "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles", "windows", "columns", "strides",
-    "contraction", "phases", "fills",
+    "contraction", "phases", "fills", "counts",
 )  # fmt: skip
 
 # Those of programs without loops and exchange, in which threads below each other may run at once.

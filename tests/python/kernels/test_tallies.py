@@ -113,6 +113,136 @@ def test_sizes(loop, size, group):
     np.testing.assert_array_equal(got, np.bincount(x[:size], minlength=BINS))
 
 
+# Loops whose iterations may run in another order; COUNT(i) counts element i.
+ORDERED = {
+    "grid stride": "for (uint i = tid; i < N; i += threads_per_grid.x) COUNT(i)",
+    "grid stride, int": "for (int i = tid; i < x_shape[0]; i += threads_per_grid.x) COUNT(i)",
+    "grid stride, size of a buffer": """
+        for (size_t i = tid; i < n[0]; i += threads_per_grid.x) COUNT(i)""",
+    "grid stride of a constant": "for (uint i = tid; i < N; i += THREADS) COUNT(i)",
+    "grid stride, address": """
+        for (const device uint* p = x + tid; p < x + N; p += threads_per_grid.x) COUNT(p - x)""",
+    "grid stride, from below": """
+        for (int i = int(tid) - 7; i < N; i += int(threads_per_grid.x)) if (i >= 0) COUNT(i)""",
+    "of some threads": """
+        if (item % 3 != 1) for (uint i = tid; i < N; i += threads_per_grid.x) COUNT(i)""",
+    "of the first gangs": "if (item < 40) for (uint i = tid; i < N; i += threads_per_grid.x) COUNT(i)",
+    "of a group": """
+        uint first = threadgroup_position_in_grid.x * EACH;
+        for (uint i = 0; i < EACH; ++i) COUNT((first + i) * threads_per_threadgroup.x + item)""",
+    "a run each": "for (uint i = 0; i < EACH; ++i) COUNT(tid * EACH + i)",
+    "a run each, address": """
+        const device uint* p = x + tid * EACH;
+        for (int i = EACH; i > 0; --i) COUNT(p++ - x)""",
+    "a run each of some threads": """
+        if (tid % 5 != 2) for (uint i = 0; i < EACH; ++i) COUNT(tid * EACH + i)""",
+    "a run each backward": "for (int i = EACH - 1; i >= 0; --i) COUNT(tid * EACH + i)",
+    "a run each of four": """
+        const device uint4* p = (const device uint4*)x + tid * (EACH / 4);
+        for (uint i = 0; i < EACH / 4; ++i)
+            for (uint k = 0; k < 4; ++k) ADD(p[i][k], tid * EACH + i * 4 + k)""",
+}
+
+# Which threads run the loop.
+RUNS = {
+    "of some threads": lambda item, thread: item % 3 != 1,
+    "of the first gangs": lambda item, thread: item < 40,
+    "a run each of some threads": lambda item, thread: thread % 5 != 2,
+}
+
+
+def thread_of_element(loop: str, i: np.ndarray, threads: int, group: int, each: int) -> np.ndarray:
+    if loop == "of a group":
+        return i // (group * each) * group + i % group
+    if "run" in loop:
+        return i // each
+    return (i + 7 if "below" in loop else i) % threads
+
+
+@pytest.mark.parametrize("each", [8, 64, 96])
+@pytest.mark.parametrize("group", [32, 96, 100, 256])
+@pytest.mark.parametrize("loop", share(list(ORDERED)))
+def test_loops_that_only_count(loop, group, each):
+    """Each element counts with a weight of its own, in the bin of its thread's SIMD-group."""
+    threads = 3 * group
+    x = np.random.default_rng(5).integers(0, BINS, threads * each).astype(np.uint32)
+    got = run_one(
+        (START + ORDERED[loop] + END)
+        .replace(f"own[{BINS}]", f"own[{8 * BINS}]")
+        .replace(f"b < {BINS}", f"b < {8 * BINS}"),
+        {"x": x, "n": np.array([len(x)], np.uint32)},
+        {"counts": ((8 * BINS,), mx.int32)},
+        threads,
+        group,
+        header=f"""
+            #define COUNT(I) {{ uint at = I; ADD(x[at], at) }}
+            #define ADD(V, I) {{ \
+                atomic_fetch_add_explicit(&own[(V) + {BINS} * simdgroup], (I), memory_order_relaxed); \
+            }}
+        """,
+        template=[("N", len(x)), ("EACH", each), ("THREADS", threads)],
+        init_value=0,
+        atomic_outputs=True,
+    )
+    i = np.arange(len(x))
+    thread = thread_of_element(loop, i, threads, group, each)
+    item = thread % group
+    runs = RUNS[loop](item, thread) if loop in RUNS else np.full(len(x), True)
+    want = np.zeros(8 * BINS, np.int32)
+    np.add.at(want, (x + BINS * (item // 32))[runs], i[runs])
+    np.testing.assert_array_equal(got, want)
+
+
+def test_rows_of_a_threadgroup_that_count_alike():
+    """All rows run as many iterations, and each its own elements."""
+    x = np.random.default_rng(6).integers(0, BINS, (4, 1000)).astype(np.uint32)
+    got = run_one(
+        f"""
+        threadgroup atomic_int own[{BINS}];
+        uint row = thread_position_in_threadgroup.y, i = thread_position_in_threadgroup.x;
+        uint item = row * 32 + i;
+        if (item < {BINS}) atomic_store_explicit(&own[item], 0, memory_order_relaxed);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (; i < 1000; i += 32)
+            atomic_fetch_add_explicit(&own[x[row * 1000 + i]], row + 1, memory_order_relaxed);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (item < {BINS}) out[item] = atomic_load_explicit(&own[item], memory_order_relaxed);
+        """,
+        {"x": x},
+        {"out": ((BINS,), mx.int32)},
+        (32, 4, 1),
+        (32, 4, 1),
+    )
+    want = sum((row + 1) * np.bincount(x[row], minlength=BINS) for row in range(4))
+    np.testing.assert_array_equal(got, want)
+
+
+def test_numbers_that_wrap_around():
+    """Later threads of a threadgroup run one more iteration than the first one."""
+    x = np.random.default_rng(7).integers(0, BINS, 512).astype(np.uint32)
+    got = run_one(
+        START
+        + """
+        for (uint i = item; i < 0xFFFFFF00u; i += 0xFFFFFF80u)
+            atomic_fetch_add_explicit(&own[x[i % 512]], 1, memory_order_relaxed);
+        """
+        + END,
+        {"x": x},
+        {"counts": ((BINS,), mx.int32)},
+        256,
+        256,
+        init_value=0,
+        atomic_outputs=True,
+    )
+    want = np.zeros(BINS, np.int64)
+    for thread in range(256):
+        i = thread
+        while i < 0xFFFFFF00:
+            want[x[i % 512]] += 1
+            i = (i + 0xFFFFFF80) % 2**32
+    np.testing.assert_array_equal(got, want)
+
+
 OPERATIONS = {
     "add": np.add,
     "max": np.maximum,

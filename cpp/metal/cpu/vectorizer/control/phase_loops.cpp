@@ -13,6 +13,7 @@
 #include "metal/cpu/vectorizer/control/gang_places.h"
 #include "metal/cpu/vectorizer/control/loops_of_gangs.h"
 #include "metal/cpu/vectorizer/control/phase_bounds.h"
+#include "metal/cpu/vectorizer/control/phase_order.h"
 #include "metal/cpu/vectorizer/control/phase_values.h"
 #include "metal/cpu/vectorizer/control/phases.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
@@ -101,8 +102,9 @@ class PhaseLoops {
     Value* number = b_.getInt32(0);
     if (values_.differs(phase)) {
       // The first gang runs last in all phases but the first one, as kernels let it overwrite what
-      // the others still read. Phases with barriers of descending_barriers.h need that.
-      const bool backwards = &phase != &phases_.all().front();
+      // the others still read. Phases with barriers of descending_barriers.h need that. But
+      // processors read memory faster forwards.
+      const bool backwards = &phase != &phases_.all().front() && !runs_in_any_order(phases_, phase);
       loop.places.emplace(b_, group(), gangs_, variant_, backwards);
       loop.head = new_block("gang", phase.first);
       b_.CreateBr(loop.head);

@@ -25,8 +25,15 @@ bool is_threadgroup_memory(const Value* address) {
   return address->getType()->getPointerAddressSpace() == kThreadgroupMemory;
 }
 
-// The address of a plain load or store. Others stay unmarked.
+bool changes_threadgroup_memory(const Instruction& instruction) {
+  const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+  return operation && is_threadgroup_memory(operation->getPointerOperand());
+}
+
+// The address of a plain load or store, or of an atomic operation in threadgroup memory. Others
+// stay unmarked.
 const Value* address_of(const Instruction& instruction) {
+  if (changes_threadgroup_memory(instruction)) return instruction.getOperand(0);
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
     return load->isSimple() ? load->getPointerOperand() : nullptr;
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
@@ -83,11 +90,6 @@ class Scopes {
   std::map<int64_t, MDNode*> scopes_;
 };
 
-bool changes_threadgroup_memory(const Instruction& instruction) {
-  const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
-  return operation && is_threadgroup_memory(operation->getPointerOperand());
-}
-
 bool touches_device_memory(const Instruction& instruction) {
   if (!instruction.mayReadOrWriteMemory() || reads_constants(instruction)) return false;
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
@@ -98,7 +100,16 @@ bool touches_device_memory(const Instruction& instruction) {
 
 }  // namespace
 
-namespace {
+void mark_separate_memory(llvm::Function& body, bool separate_buffers) {
+  Scopes scopes(body, separate_buffers);
+  llvm::SmallVector<std::pair<Instruction*, MDNode*>> found;
+  for (Instruction& instruction : llvm::instructions(body)) {
+    const Value* address = address_of(instruction);
+    if (!address || reads_constants(instruction)) continue;
+    if (MDNode* scope = scopes.scope_of(address)) found.emplace_back(&instruction, scope);
+  }
+  for (const auto& [access, scope] : found) scopes.mark(*access, scope);
+}
 
 void mark_unwritten_buffers(llvm::Function& body) {
   const llvm::DominatorTree dominators(body);
@@ -113,20 +124,6 @@ void mark_unwritten_buffers(llvm::Function& body) {
     if (!written.may_contain(load->getPointerOperand()))
       instruction.setMetadata(kUnwritten, MDNode::get(body.getContext(), {}));
   }
-}
-
-}  // namespace
-
-void mark_separate_memory(llvm::Function& body, bool separate_buffers) {
-  if (separate_buffers) mark_unwritten_buffers(body);
-  Scopes scopes(body, separate_buffers);
-  llvm::SmallVector<std::pair<Instruction*, MDNode*>> found;
-  for (Instruction& instruction : llvm::instructions(body)) {
-    const Value* address = address_of(instruction);
-    if (!address || reads_constants(instruction)) continue;
-    if (MDNode* scope = scopes.scope_of(address)) found.emplace_back(&instruction, scope);
-  }
-  for (const auto& [access, scope] : found) scopes.mark(*access, scope);
 }
 
 bool are_separate(const Instruction& one, const Instruction& other) {

@@ -6,10 +6,14 @@
 
 namespace metal::cpu {
 
-// Marks plain loads and stores of device and threadgroup memory with LLVM's scopes of memory.
+// Marks plain loads and stores of device and threadgroup memory, and atomic operations in
+// threadgroup memory, with LLVM's scopes of memory.
 // Device and threadgroup memory are always separate. Buffers are so in launches that were tested
 // for it (`separate_buffers`, see Variant): no buffer that the kernel writes overlaps another one.
 void mark_separate_memory(llvm::Function& body, bool separate_buffers);
+
+// Marks loads from buffers that the kernel never writes, if buffers are separate.
+void mark_unwritten_buffers(llvm::Function& body);
 
 // Whether the marks of two instructions say that they touch separate memory.
 bool are_separate(const llvm::Instruction& one, const llvm::Instruction& other);

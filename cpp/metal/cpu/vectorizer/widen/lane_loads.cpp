@@ -73,19 +73,11 @@ bool LaneLoads::may_read_again(const llvm::LoadInst& load) const {
          !shape.is_uniform() && (shape.has_offsets() || shape.is_strided());
 }
 
-bool LaneLoads::is_contiguous(const llvm::LoadInst& load) const {
-  const Shape shape = w_.shape(load.getPointerOperand());
-  const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(load.getType()));
-  return !shape.has_offsets() || (shape.has_stride() && shape.offset(1) == size);
-}
-
-// Neighbours in memory take one load, and their vector tells whether their indices are neighbours,
-// too. Elsewhere a vector would be gathered: it is left out if nothing else needs it.
+// The vector is left out if nothing else needs it.
 void LaneLoads::find_without_vector() {
   llvm::DenseSet<const Instruction*> operations;
   llvm::SetVector<const Instruction*> candidates;
   for (const auto& [operation, address] : addresses_) {
-    if (is_contiguous(*address.load)) continue;
     operations.insert(operation);
     candidates.insert(address.load);
     candidates.insert(address.steps.begin(), address.steps.end());
@@ -109,8 +101,10 @@ void LaneLoads::find_without_vector() {
 Value* compute_address(Widener& w, const LaneAddress& address, Value* place) {
   llvm::IRBuilder<>& b = w.builder();
   constexpr bool kVolatile = true;
-  Value* value =
+  auto* load =
       b.CreateAlignedLoad(address.load->getType(), place, address.load->getAlign(), kVolatile);
+  load->setAAMetadata(address.load->getAAMetadata());  // not that of the operation
+  Value* value = load;
   const Value* before = address.load;
   for (const Instruction* step : address.steps) {
     Instruction* copy = step->clone();

@@ -31,7 +31,6 @@ class LaneLoads {
   void find_address(llvm::AtomicRMWInst& operation);
   bool may_read_again(const llvm::LoadInst& load) const;
   void find_without_vector();
-  bool is_contiguous(const llvm::LoadInst& load) const;
 
   Widener& w_;
   llvm::MapVector<const llvm::AtomicRMWInst*, LaneAddress> addresses_;

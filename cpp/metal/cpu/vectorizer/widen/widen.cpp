@@ -59,6 +59,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
         w_.set_first(argument, wide);
       }
     }
+    const unsigned commuting_kind = b_.getContext().getMDKindID(kCommuting);
     llvm::ReversePostOrderTraversal<llvm::Function*> order(&body_);
     for (BasicBlock* block : order)
       starts_[block] = BasicBlock::Create(body_.getContext(), block->getName(), &w_.function());
@@ -69,9 +70,11 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       for (Instruction& instruction : *block) {
         if (memory_.has_no_vector(instruction)) continue;
         b_.SetCurrentDebugLocation(instruction.getDebugLoc());
+        if (commutes(instruction))
+          instruction.setMetadata(kCommuting, llvm::MDNode::get(b_.getContext(), {}));
         // What is made of an access touches the same memory as it does: see separate_memory.h.
-        b_.CollectMetadataToCopy(
-            &instruction, {llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias});
+        b_.CollectMetadataToCopy(&instruction, {llvm::LLVMContext::MD_alias_scope,
+                                                llvm::LLVMContext::MD_noalias, commuting_kind});
         visit(instruction);
         if (reason_.empty()) continue;
         reason = reason_;

@@ -13,6 +13,7 @@
 namespace metal::cpu {
 namespace {
 
+using llvm::Instruction;
 using llvm::Value;
 
 std::optional<LaneFold> fold_of(llvm::AtomicRMWInst::BinOp operation) {
@@ -70,6 +71,13 @@ bool is_exclusive(const llvm::AtomicRMWInst& operation) {
           fold_of(operation.getOperation()));
 }
 
+// Such operations give memory the same values in any order, apart from the rounding of floats.
+bool commutes(const Instruction& instruction) {
+  const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+  return operation && operation->use_empty() && is_exclusive(*operation) &&
+         operation->getOperation() != llvm::AtomicRMWInst::Xchg;
+}
+
 // Makes one lane's operation and returns the old value.
 Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
   llvm::IRBuilder<>& b = b_;
@@ -115,10 +123,11 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
   w_.set_vector(&operation, subtract ? b_.CreateSub(start, earlier) : b_.CreateAdd(start, earlier));
 }
 
-// If neighbouring lanes add to neighbouring elements, makes these additions as one vector.
+// If neighbouring lanes add to neighbouring elements, makes these additions as one vector. Indices
+// that lanes read for themselves seldom are neighbours, and a test takes long beside the additions.
 bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   Value* pointer = operation.getPointerOperand();
-  if (has_no_vector(*pointer)) return false;
+  if (lane_loads_.address_of(operation)) return false;
   llvm::Type* type = operation.getType();
   const bool exclusive = is_exclusive(operation);
   if (!exclusive && !takes_locks_) return false;

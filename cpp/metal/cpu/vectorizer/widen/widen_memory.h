@@ -17,6 +17,9 @@ std::pair<llvm::Value*, int64_t> split_constant(llvm::Value* pointer,
 // Whether nobody else sees the memory, so that the operation need not be atomic.
 bool is_exclusive(const llvm::AtomicRMWInst& operation);
 
+// Whether it is such an operation, and it does not matter when other gangs run theirs.
+bool commutes(const llvm::Instruction& instruction);
+
 class MemoryWidener {
  public:
   MemoryWidener(Widener& widener, llvm::Function& body);

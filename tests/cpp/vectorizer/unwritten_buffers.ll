@@ -1,4 +1,4 @@
-; RUN: separate-memory
+; RUN: unwritten-buffers
 ; Loads from buffers that the kernel never writes are marked. What may point into another buffer is not.
 ; CHECK-LABEL: define void @kernel
 ; CHECK: load float, ptr addrspace(1) %x, align 4{{.*}} !simd.unwritten
