@@ -80,6 +80,33 @@ done:
   ret void
 }
 
+; A thread's maxima and additions do not change places.
+; CHECK-LABEL: define void @mixed(
+; CHECK-NOT: turn
+; CHECK: ret void
+define void @mixed(ptr %group, i32 range(i32 0, 1024) %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  %memory = load ptr, ptr %group, !invariant.load !0
+  %in = addrspacecast ptr %memory to ptr addrspace(1)
+  %bins = addrspacecast ptr %group to ptr addrspace(3)
+  %start = mul i32 %x, 12
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %k.next, %loop ]
+  %place = add i32 %start, %k
+  %wide = zext i32 %place to i64
+  %from = getelementptr i32, ptr addrspace(1) %in, i64 %wide
+  %bin = load i32, ptr addrspace(1) %from, !simd.unwritten !0
+  %at = getelementptr i32, ptr addrspace(3) %bins, i32 %bin
+  %most = atomicrmw umax ptr addrspace(3) %at, i32 %k monotonic
+  %old = atomicrmw add ptr addrspace(3) %at, i32 1 monotonic
+  %k.next = add i32 %k, 1
+  %again = icmp ult i32 %k.next, 12
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}
+
 ; A plain store to the bins, which a later addition must follow.
 ; CHECK-LABEL: define void @stores(
 ; CHECK-NOT: turn

@@ -278,6 +278,51 @@ def test_operations_with_values(name, index):
     np.testing.assert_array_equal(got, want)
 
 
+MIXED = {
+    "maximum, then addition": (
+        """
+        atomic_fetch_max_explicit(&own[bin], int(value), memory_order_relaxed);
+        atomic_fetch_add_explicit(&own[bin], int(value & 3), memory_order_relaxed);""",
+        lambda own, value, i: max(own, value) + (value & 3),
+    ),
+    "and or or": (
+        """
+        if (i & 1) atomic_fetch_and_explicit(&own[bin], int(value), memory_order_relaxed);
+        else atomic_fetch_or_explicit(&own[bin], int(value << 3), memory_order_relaxed);""",
+        lambda own, value, i: own & value if i & 1 else own | value << 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("run", [True, False])
+@pytest.mark.parametrize("name", MIXED)
+def test_operations_of_a_thread_keep_their_order(name: str, run: bool):
+    """Each thread changes a bin of its own, by operations that do not commute."""
+    msl, numpy_operation = MIXED[name]
+    each, threads = 64, BINS
+    x = np.random.default_rng(6).integers(0, 1 << 20, (threads, each)).astype(np.uint32)
+    got = run_one(
+        f"""
+        {START}
+        for (uint i = 0; i < EACH; ++i) {{
+            const uint value = x[{"tid * EACH + i" if run else "i * THREADS + tid"}], bin = tid;
+            {msl}
+        }}
+        out[tid] = atomic_load_explicit(&own[tid], memory_order_relaxed);
+        """,
+        {"x": x if run else np.ascontiguousarray(x.T)},
+        {"out": ((threads,), mx.int32)},
+        threads,
+        threads,
+        template=[("EACH", each), ("THREADS", threads)],
+    )
+    want = np.zeros(threads, np.int64)
+    for thread, values in enumerate(x.tolist()):
+        for i, value in enumerate(values):
+            want[thread] = numpy_operation(int(want[thread]), value, i)
+    np.testing.assert_array_equal(got, want)
+
+
 def test_results_number_the_elements_of_a_bin():
     threads = 256
     x = np.random.default_rng(3).integers(0, BINS, threads * 2).astype(np.uint8)

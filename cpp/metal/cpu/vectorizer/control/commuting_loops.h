@@ -1,4 +1,4 @@
-// Finds loops whose iterations may run in any order.
+// Finds loops whose iterations commute.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@ namespace metal::cpu {
 
 // A loop whose only effects are operations in threadgroup memory that commute, such as the atomic
 // additions of a histogram, and which reads nothing that the kernel writes. Nothing in it is used
-// outside. So its iterations may run in any order, those of different threads too.
+// outside. So the iterations of different threads may run in any order; those of one thread may, if
+// all operations are of one kind.
 //
 // All threads of the threadgroup reach the end of `before`, and go on at `after`. Those for which
 // the guard is `enters_if` run the loop in between.

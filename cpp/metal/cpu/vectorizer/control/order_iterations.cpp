@@ -223,12 +223,27 @@ bool steps_are_same(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   });
 }
 
+// A thread's own operations change places: additions commute, but not with maxima, say.
+bool has_one_operation(const llvm::Loop& loop) {
+  std::optional<llvm::AtomicRMWInst::BinOp> known;
+  for (BasicBlock* block : loop.blocks()) {
+    for (Instruction& instruction : *block) {
+      if (!commutes(instruction)) continue;
+      const auto operation = checked_cast<llvm::AtomicRMWInst>(&instruction)->getOperation();
+      if (known && *known != operation) return false;
+      known = operation;
+    }
+  }
+  return true;
+}
+
 // Lets the lanes of a gang share the iterations of each of its threads. Returns the new loop's
 // header; null if nothing has changed.
 BasicBlock* share_iterations(const CommutingLoop& commuting, llvm::ScalarEvolution& evolution,
                              const BodyShapes& shapes) {
   const uint32_t count = constant_count(*commuting.loop, evolution), width = shapes.width;
-  if (count == 0 || count % width != 0 || !shapes.arguments[kActiveArgument].is_uniform())
+  if (count == 0 || count % width != 0 || !shapes.arguments[kActiveArgument].is_uniform() ||
+      !has_one_operation(*commuting.loop))
     return nullptr;
   llvm::Function& body = *commuting.before->getParent();
   OtherThread other(body, *commuting.loop);

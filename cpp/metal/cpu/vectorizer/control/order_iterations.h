@@ -15,10 +15,10 @@ namespace metal::cpu {
 //   number of iterations of a thread of the threadgroup, and only runs its own. If that number is
 //   not known when the loop starts, or a number may wrap around, the loop runs as it was.
 // - If each thread reads a run of elements, the iterations of one thread read neighbouring
-// elements.
-//   Then the lanes of a gang share each thread's iterations: lane k runs iteration k of the gang's
-//   first thread, and so on. This needs gangs whose lanes all have threads, and loops with as many
-//   iterations for each thread, a multiple of the number of lanes.
+//   elements. Then the lanes of a gang share each thread's iterations: lane k runs iteration k of
+//   the gang's first thread, and so on. This needs gangs whose lanes all have threads, loops with
+//   as many iterations for each thread, a multiple of the number of lanes, and operations of one
+//   kind, as a thread's own ones change places.
 //
 // Returns whether it has changed something. Code of the old loops may be left that never runs.
 bool order_iterations(llvm::Function& body, const BodyShapes& shapes,
