@@ -10,6 +10,7 @@ from . import fills, tree
 from .check import Checker, Place, Undefined
 from .facts import Facts
 from .printing import BARRIER, lines_of, print_function
+from .rows import MOST_THREADS_WITH_ROWS, ROWS_OF_SLOTS
 from .runner import Buffer, Launch
 from .scalars import BOOL, FLOAT, INT, UINT, ULONG, Aggregate, Scalar, wrap
 from .scope import CORE, FEATURES, STRAIGHT, STRIDED, Scope
@@ -443,6 +444,8 @@ class Maker(Statements):
             arguments.append(Argument(counters, values, output=True))
         type = self.rng.choice([t for t in (*self.types, *self.floats)])
         slots = self.rng.choice((1, 2, 3, 4))
+        if self.has("rows") and threads <= MOST_THREADS_WITH_ROWS and self.chance(0.15):
+            slots = self.rng.choice(ROWS_OF_SLOTS)
         output = Variable("o", type, False, slots, "slots", moved=self.has("moved"))
         arguments.append(
             Argument(
