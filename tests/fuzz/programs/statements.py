@@ -63,7 +63,7 @@ class Statements(Phases):
         if depth < MOST_NESTED:
             choices.append((4, self.guarded))
             if self.has("rows"):
-                choices += [(4, self.row), (2, self.row_written)]
+                choices += [(4, self.row), (2 if self.long_rows(scope) else 0, self.row_written)]
             if self.has("windows"):
                 choices.append((2, self.window))
             if self.has("loops"):
