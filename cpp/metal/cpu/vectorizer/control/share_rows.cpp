@@ -47,7 +47,7 @@ Value* count_of(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
 //   for each lane's row, if all lanes run and have enough to do:    rows
 //     as long as there are as many iterations as lanes, run them    together
 //     if some are left, the first lanes run them                    more, rest
-//     keep the results for the lane whose row it is                 row_end
+//     keep the results for the lane whose row it is                 row.end
 class RowSharer {
  public:
   RowSharer(const llvm::Loop& loop, RowLoop form, const ShapeAnalysis& shapes, Value& count,

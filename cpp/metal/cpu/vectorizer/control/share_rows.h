@@ -13,6 +13,8 @@ struct BodyShapes;
 // they turn to that of the next lane. So memory is read and written in long pieces, one row after
 // the other, and nothing is transposed. The same holds for a maximum, or for another reduction
 // whose order does not matter. The loop itself stays for gangs in which a lane does not run it.
+// Threads that do not wait for each other may run in any order, so a lane's row may be finished
+// before that of the next lane is begun.
 // True if there was such a loop.
 bool share_rows(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& lane,
                 llvm::FunctionAnalysisManager& analyses);
