@@ -34,6 +34,7 @@ inline constexpr const char* kCollides = "check.collides";
 // arguments and the meaning.
 inline constexpr const char* kAnyLane = "simd.any";      // i1 (i1): true in any lane
 inline constexpr const char* kAllLanes = "simd.all";     // i1 (i1): true also in inactive lanes
+inline constexpr const char* kAllRun = "simd.all_run";   // i1 (): all lanes run this block
 inline constexpr const char* kBlockMask = "simd.mask";   // void (i1): lanes that run this block
 inline constexpr const char* kContext = "simd.context";  // i1 (): a mask not known yet
 inline constexpr const char* kNever = "simd.never";      // i1 (): false, but opaque to LLVM

@@ -36,6 +36,7 @@
 #include "metal/cpu/vectorizer/control/order_iterations.h"
 #include "metal/cpu/vectorizer/control/phase_loops.h"
 #include "metal/cpu/vectorizer/control/redundant_selects.h"
+#include "metal/cpu/vectorizer/control/share_rows.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/compare_halves.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
@@ -108,8 +109,12 @@ void peel_and_tidy(llvm::Function& code, PassContext& c) {
 }
 
 void unroll_rows_and_tidy(llvm::Function& code, PassContext& c) {
-  c.reads_rows = unroll_rows(code, c.shapes, c.analyses());
+  c.reads_rows = unroll_rows(code, c.shapes, c.analyses(), /*leaves_shared=*/!c.has_barriers);
   if (c.reads_rows) c.optimizer.tidy(code);
+}
+
+void share_rows_and_tidy(llvm::Function& code, PassContext& c) {
+  if (share_rows(code, c.shapes, c.lane(code), c.analyses())) c.optimizer.tidy(code);
 }
 
 // Gangs that are narrower than a SIMD-group have a row of a tile each. If it is shorter than a

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from .facts import Facts
 from .tree import COMPARISONS, LANE_FUNCTIONS, SHUFFLES, Function, Node, Variable
 
-MOST_ITERATIONS = 40  # of one loop
+MOST_ITERATIONS = 140  # of one loop
 MOST_WORK = 4000  # iterations of nested loops in all
 
 

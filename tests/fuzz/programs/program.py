@@ -10,6 +10,7 @@ from . import counts, fills, tree
 from .check import Checker, Place, Undefined
 from .facts import Facts
 from .printing import BARRIER, lines_of, print_function
+from .rows import MOST_THREADS_WITH_ROWS, ROWS_OF_SLOTS
 from .runner import Buffer, Launch
 from .scalars import BOOL, FLOAT, INT, UINT, ULONG, Aggregate, Scalar, wrap
 from .scope import CORE, FEATURES, STRAIGHT, STRIDED, Scope
@@ -446,6 +447,8 @@ class Maker(Statements):
             arguments.append(Argument(counters, values, output=True))
         type = self.rng.choice([t for t in (*self.types, *self.floats)])
         slots = self.rng.choice((1, 2, 3, 4))
+        if self.has("rows") and threads <= MOST_THREADS_WITH_ROWS and self.chance(0.25):
+            slots = self.rng.choice(ROWS_OF_SLOTS)
         output = Variable("o", type, False, slots, "slots", moved=self.has("moved"))
         arguments.append(
             Argument(
@@ -514,6 +517,8 @@ class Maker(Statements):
         while self.budget > 0:
             made = self.block(scope, 0)
             statements += made.kids
+        if self.long_rows(scope) and self.has("loops"):
+            statements.append(self.row_written(scope, 0))
         slots = [r for r in scope.arrays if r.space == "slots"][0]
         for i, variable in enumerate(v for v in scope.variables if not v.constant):
             value = tree.var(variable)

@@ -8,6 +8,8 @@ from .scalars import INT, UINT, ULONG
 from .scope import Scope
 from .tree import Node, Variable, binary, block, constant, let
 
+ROWS_OF_SLOTS = (64, 70, 128, 133)  # so long that threads share each other's rows
+MOST_THREADS_WITH_ROWS = 2048
 WIDTHS = (2, 3, 4, 5, 8, 8, 12, 16, 17, 32)
 
 
@@ -41,6 +43,22 @@ class Rows(Aggregates):
         statements += self.of_row(array, start, width, inner, depth)
         body = block(*statements)
         return Node("if", None, (condition, body)) if condition else body
+
+    @staticmethod
+    def long_rows(scope: Scope) -> list[Variable]:
+        return [r for r in scope.arrays if r.space == "slots" and r.size in ROWS_OF_SLOTS]
+
+    def row_written(self, scope: Scope, depth: int) -> Node:
+        """`for (f = 0; f < width; ++f) o[f] = ...;`, of the thread's own slots."""
+        row = self.long_rows(scope)[0]
+        high = constant(self.rng.choice((UINT, INT, ULONG)), row.size)
+
+        def fill(inner: Scope, variable: Variable) -> Node:
+            index, operator = tree.var(variable), self.operator(row) if self.chance(0.3) else ""
+            return block(Node("store", None, (index, self.value_for(row, inner)), (row, operator)))
+
+        low, form = constant(high.type, 0), self.rng.choice(("up", "up", "while"))
+        return self.loop_over(scope, depth, low, high, form, fill, most=max(ROWS_OF_SLOTS))
 
     def window(self, scope: Scope, depth: int) -> Node:
         """`if (y + 1 < rows && x - 1 >= 0) acc += a[(y + 1) * width + x - 1];`, several times."""

@@ -63,7 +63,7 @@ class Statements(Phases):
         if depth < MOST_NESTED:
             choices.append((4, self.guarded))
             if self.has("rows"):
-                choices.append((4, self.row))
+                choices += [(4, self.row), (2 if self.long_rows(scope) else 0, self.row_written)]
             if self.has("windows"):
                 choices.append((2, self.window))
             if self.has("loops"):
@@ -442,11 +442,12 @@ class Statements(Phases):
         high: Node,
         form: str,
         fill: Callable[[Scope, Variable], Node],
+        most: int | None = None,
     ) -> Node:
         """A loop with a body that `fill` makes, unless it would run too often."""
         facts, type = scope.at.facts, high.type
         iterations, bounds = loop_bounds(None, form, facts.range(low), facts.range(high))
-        if iterations * scope.at.work > self.most_iterations or not fits(bounds, type):
+        if iterations * scope.at.work > (most or self.most_iterations) or not fits(bounds, type):
             return self.changed(scope, depth)
         varies = max(low.varies, high.varies)
         variable = Variable(self.name("i"), type, range=bounds, varies=varies)

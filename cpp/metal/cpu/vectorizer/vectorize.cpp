@@ -170,7 +170,8 @@ class Vectorizer {
     if (is_speculative) code.eraseFromParent();
     optimizer_.simplify_body(*inside);
     undo_guarded_forms(*inside);
-    if (unroll_rows(*inside, shapes, optimizer_.functions())) optimizer_.tidy(*inside);
+    if (unroll_rows(*inside, shapes, optimizer_.functions(), !has_barriers_))
+      optimizer_.tidy(*inside);
     compiler::verify(*inside, "assume-inside");
     return inside;
   }

@@ -18,6 +18,7 @@
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/vectorizer/control/row_loops.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
@@ -56,6 +57,10 @@ class RowFinder {
         post_dominators_(body),
         analysis_(body, shapes, post_dominators_, loops),
         evolution_(evolution) {}
+
+  bool can_share(const llvm::Loop& loop) const {
+    return find_row_loop(loop, analysis_, evolution_).has_value();
+  }
 
   // Nothing if unrolling does not pay.
   Iterations iterations(const llvm::Loop& loop) {
@@ -279,31 +284,47 @@ class RowUnroller {
   llvm::OptimizationRemarkEmitter remarks_;
 };
 
-llvm::SmallVector<std::pair<llvm::Loop*, Iterations>> find_rows_of_lanes(
-    llvm::Function& body, const BodyShapes& shapes, llvm::FunctionAnalysisManager& analyses) {
+enum class Action { Unroll, Leave, Skip };
+
+// Whether there is a loop in which lanes read rows, and that is not skipped.
+bool unroll_rows_if(llvm::Function& body, const BodyShapes& shapes,
+                    llvm::FunctionAnalysisManager& analyses,
+                    llvm::function_ref<Action(const RowFinder&, const llvm::Loop&)> action) {
+  llvm::FunctionPassManager simplify;
+  simplify.addPass(llvm::LoopSimplifyPass());
+  simplify.addPass(llvm::LCSSAPass());
+  simplify.run(body, analyses);
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   RowFinder finder(body, shapes, loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(body));
   llvm::SmallVector<std::pair<llvm::Loop*, Iterations>> found;
+  bool reads_rows = false;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const Iterations iterations = finder.iterations(*loop);
-    if (iterations.in_line > 1) found.emplace_back(loop, iterations);
+    const Action next = iterations.in_line > 1 ? action(finder, *loop) : Action::Skip;
+    if (next == Action::Unroll) found.emplace_back(loop, iterations);
+    reads_rows |= next == Action::Leave;
   }
-  return found;
+  RowUnroller unroller(body, analyses);
+  for (const auto& [loop, form] : found) reads_rows |= unroller.run(*loop, form);
+  return reads_rows;
 }
 
 }  // namespace
 
 bool unroll_rows(llvm::Function& body, const BodyShapes& shapes,
-                 llvm::FunctionAnalysisManager& analyses) {
-  llvm::FunctionPassManager simplify;
-  simplify.addPass(llvm::LoopSimplifyPass());
-  simplify.addPass(llvm::LCSSAPass());
-  simplify.run(body, analyses);
-  const auto found = find_rows_of_lanes(body, shapes, analyses);
-  RowUnroller unroller(body, analyses);
-  bool changed = false;
-  for (const auto& [loop, form] : found) changed |= unroller.run(*loop, form);
-  return changed;
+                 llvm::FunctionAnalysisManager& analyses, bool leaves_shared) {
+  return unroll_rows_if(
+      body, shapes, analyses, [&](const RowFinder& finder, const llvm::Loop& loop) {
+        return leaves_shared && finder.can_share(loop) ? Action::Leave : Action::Unroll;
+      });
+}
+
+void unroll_rows_of(llvm::Function& body, const BodyShapes& shapes,
+                    llvm::FunctionAnalysisManager& analyses,
+                    const llvm::SmallPtrSetImpl<const llvm::BasicBlock*>& headers) {
+  unroll_rows_if(body, shapes, analyses, [&](const RowFinder&, const llvm::Loop& loop) {
+    return headers.contains(loop.getHeader()) ? Action::Unroll : Action::Skip;
+  });
 }
 
 }  // namespace metal::cpu

@@ -32,7 +32,7 @@ int64_t wrap(int64_t value, unsigned bits) {
 
 // Whether the operation gives all lanes the same result.
 bool is_uniform_call(llvm::StringRef name) {
-  if (name == kAnyLane || name == kAllLanes || name == kNever) return true;
+  if (name == kAnyLane || name == kAllLanes || name == kAllRun || name == kNever) return true;
   if (!name.consume_front(compiler::kRuntimePrefix)) return false;
   for (const char* prefix : {"simd_sum_", "simd_product_", "simd_min_", "simd_max_", "simd_and_",
                              "simd_or_", "simd_xor_", "simd_ballot", "simd_active_mask"}) {

@@ -239,6 +239,9 @@ class Emitter : public llvm::InstVisitor<Emitter> {
                                                           : w_.any(w_.vector(argument)));
     } else if (name == kAllLanes) {
       w_.set_first(&call, all_lanes(call.getArgOperand(0)));
+    } else if (name == kAllRun) {
+      Value* all = w_.all_run();
+      w_.set_first(&call, all ? all : b_.getTrue());
     } else if (name == kCoherentZExt || name == kCoherentSExt) {
       widen_coherent_extension(w_, call, name == kCoherentSExt);
     } else if (const auto division = coherent_division(name)) {
