@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,7 +43,9 @@ struct Work {
   const std::function<void()>& function;
   std::exception_ptr error;
   bool abandoned = false;
-  sem_t ended;  // sem_post is the only wake-up that a signal handler may use
+  int signal = 0;              // that ended it
+  const char* step = nullptr;  // the last one that has ended
+  sem_t ended;                 // sem_post is the only wake-up that a signal handler may use
   void* stack = nullptr;
   size_t stack_bytes = 0;
   // The handler of a stack overflow needs another stack.
@@ -125,11 +128,19 @@ void on_fatal_error(void*, const char* reason, bool) {
 bool on_crash(int signal, siginfo_t* info, void*) {
   const bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
   if (!this_work || (sent && signal != SIGABRT)) return false;
+  this_work->signal = signal;
   // The handler runs on its own stack, so most of the memory of the abandoned stack can be given
   // back.
   if (this_work->stack_bytes > kKeptBytes)
     madvise(this_work->stack, this_work->stack_bytes - kKeptBytes, MADV_DONTNEED);
   stop_forever(*this_work);
+}
+
+std::string message_of_crash(const Work& work) {
+  std::string text = "error: the compiler failed on this source (SIG";
+  text += sigabbrev_np(work.signal);
+  if (work.step) text += std::string(" after the step '") + work.step + "'";
+  return text + ")\n";
 }
 
 // Blocks of vector code have hundreds of loads and stores. LLVM's code generator joins the lists of
@@ -168,7 +179,11 @@ void run_guarded(const std::function<void()>& function) {
   pthread_detach(thread);
   const Work& left = *work.release();
   if (left.error) std::rethrow_exception(left.error);
-  throw CompileError("error: the compiler failed on this source\n");
+  throw CompileError(message_of_crash(left));
+}
+
+void note_step(const char* name) {
+  if (this_work) this_work->step = name;
 }
 
 void abandon(std::exception_ptr error) {

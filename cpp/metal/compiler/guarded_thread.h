@@ -14,6 +14,10 @@ void prepare_llvm();
 // compiler (a stack overflow, a failed check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);
 
+// Remembers the step of the compiler that has ended, for the message of a crash. `name` is a
+// literal.
+void note_step(const char* name);
+
 // Ends the work from anywhere below run_guarded, which throws this error. It does not unwind the
 // stack, as LLVM's code does not support that: the thread stops forever, and keeps its memory.
 // Outside run_guarded it throws the error itself.

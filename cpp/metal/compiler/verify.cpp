@@ -6,6 +6,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
+#include "metal/compiler/guarded_thread.h"
 #include "metal/compiler/internal_check.h"
 
 namespace metal::compiler {
@@ -13,6 +14,7 @@ namespace {
 
 template <typename Code, typename Check>
 void verify_code(const Code& code, const char* step, const Place& place, Check is_broken) {
+  note_step(step);
   if (!verifies_ir()) return;
   std::string report;
   llvm::raw_string_ostream stream(report);

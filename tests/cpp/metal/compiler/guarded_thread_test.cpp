@@ -84,14 +84,18 @@ TEST(GuardedThread, SignalsDoNotEndTheWait) {
 }
 
 TEST(GuardedThread, CrashesAreErrors) {
-  const std::string failed = "error: the compiler failed on this source\n";
+  const std::string failed = "error: the compiler failed on this source (SIGSEGV)\n";
   EXPECT_EQ(error_of<CompileError>([] {
               volatile int depth = 0;
               recurse(&depth);
             }),
             failed);
   EXPECT_EQ(error_of<CompileError>([] { raise(SIGSEGV); }), failed);
-  EXPECT_EQ(error_of<CompileError>([] { std::abort(); }), failed);
+  EXPECT_EQ(error_of<CompileError>([] {
+              note_step("inline");
+              std::abort();
+            }),
+            "error: the compiler failed on this source (SIGABRT after the step 'inline')\n");
   expect_works();
 }
 
