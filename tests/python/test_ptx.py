@@ -48,6 +48,12 @@ def test_kernels_of_the_arrays():
     assert "ld.global" in text and "st.global" in text and "call.uni" not in text
 
 
+@pytest.mark.parametrize("name", ["Maximum_vv_complex64", "Clip_vvv_complex64"])
+def test_structures_that_are_chosen_stay_in_registers(name: str):
+    text = metalc("--emit", "ptx", f"--function={name}", PACKAGE / "lib" / "mlx.metallib")
+    assert "st.global" in text and ".local" not in text
+
+
 def test_the_sample_package():
     import mlx_sample_extensions
 

@@ -16,6 +16,8 @@
 #include "llvm/Transforms/Scalar/LowerExpectIntrinsic.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "metal/compiler/analyses.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/front_end.h"
@@ -255,6 +257,18 @@ class InlinedSizes {
   llvm::DenseMap<const llvm::Function*, uint64_t> sizes_;
 };
 
+// Joins blocks that always run one after the other. SimplifyCFG also removes empty blocks, in which
+// SROA would read what a chosen address points to: then callers' variables would stay in memory.
+void join_blocks(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    for (llvm::BasicBlock& block : function) llvm::ConstantFoldTerminator(&block);
+    llvm::removeUnreachableBlocks(function);
+    for (llvm::BasicBlock& block : llvm::make_early_inc_range(function))
+      llvm::MergeBlockIntoPredecessor(&block);
+  }
+}
+
 // Makes all functions but kernels internal, and inlines those that do not call themselves.
 void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& analyses) {
   llvm::Module& module = *unit.module;
@@ -288,14 +302,13 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
       }
     }
   }
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::GlobalDCEPass());
   // A function is cleaned up once here, not in each of its copies: what SROA does for a variable
   // takes the longer, the more blocks there are around it.
-  llvm::FunctionPassManager clean;
-  clean.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-  if (!unit.keeps_branches) clean.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(clean)));
+  if (!unit.keeps_branches) join_blocks(module);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/true));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(module, analyses);
