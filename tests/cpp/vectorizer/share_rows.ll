@@ -3,7 +3,7 @@
 ; more. The loop itself is for gangs in which a lane does not run it, and for short rows.
 ; CHECK-LABEL: define void @rows
 ; CHECK: %[[ALL:.*]] = call i1 @simd.all_run()
-; CHECK: %[[LONG:.*]] = icmp uge i64 %[[COUNT:.*]], 64
+; CHECK: %[[LONG:.*]] = icmp uge i64 %[[COUNT:.*]], 32
 ; CHECK: %[[EACH:.*]] = call i1 @simd.all(i1 %[[LONG]])
 ; CHECK: %[[SHARES:.*]] = and i1 %[[ALL]], %[[EACH]]
 ; CHECK: br i1 %[[SHARES]], label %rows

@@ -86,7 +86,7 @@ again:
   %to.k = getelementptr float, ptr addrspace(1) %to.row, i64 %k
   store float 2.0, ptr addrspace(1) %to.k, align 4
   %next.k = add nuw i64 %k, 1
-  %more.k = icmp ult i64 %next.k, 60
+  %more.k = icmp ult i64 %next.k, 30
   br i1 %more.k, label %again, label %done
 done:
   ret i64 %next

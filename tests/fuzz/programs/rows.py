@@ -8,7 +8,7 @@ from .scalars import INT, UINT, ULONG
 from .scope import Scope
 from .tree import Node, Variable, binary, block, constant, let
 
-ROWS_OF_SLOTS = (64, 70, 128, 133)  # so long that threads share each other's rows
+ROWS_OF_SLOTS = (32, 45, 64, 70, 128, 133)  # so long that threads share each other's rows
 MOST_THREADS_WITH_ROWS = 2048
 WIDTHS = (2, 3, 4, 5, 8, 8, 12, 16, 17, 32)
 

@@ -51,6 +51,9 @@ SIZES = [  # rows, threads, length, type
     (96, 32, 9, mx.int32),
     (128, 64, 160, mx.float32),
     (64, 64, 8, mx.int32),
+    (96, 32, 32, mx.int32),
+    (70, 128, 45, mx.int16),
+    (128, 64, 63, mx.int8),
 ]
 TYPES = {mx.int32: np.int32, mx.int16: np.int16, mx.int8: np.int8, mx.float32: np.float32}
 GUARDED = """

@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/control/row_loops.h"
 
+#include <algorithm>
+
 #include "llvm/Analysis/IVDescriptors.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -26,8 +28,8 @@ using llvm::Value;
 
 constexpr size_t kLongestRowLoop = 160;  // instructions
 // The shortest rows that are worth sharing, in iterations. At the end of a row, lanes may be
-// without work, and folds combine lanes. No gang has more lanes.
-constexpr uint64_t kShortestRow = 64, kShortestFold = 128;
+// without work, and folds combine lanes.
+constexpr uint64_t kShortestRow = 32, kShortestFold = 128;
 
 std::optional<RowIndex> as_index(PHINode& phi, const llvm::Loop& loop,
                                  llvm::ScalarEvolution& evolution) {
@@ -126,7 +128,9 @@ class RowLoopFinder {
         return {};
       }
     }
-    found.least_iterations = found.folds.empty() ? kShortestRow : kShortestFold;
+    // All lanes run their first iteration.
+    found.least_iterations =
+        std::max<uint64_t>(found.folds.empty() ? kShortestRow : kShortestFold, shapes_.width());
     const bool fits = llvm::all_of(block_, has_lane_form) && keeps_to_itself(found);
     if (!fits || !has_enough(found) || !accesses_rows(found)) return {};
     return found;
