@@ -137,15 +137,17 @@ asan tsan: packages $(VENV)/.tools
 	  '$(FUZZ) --programs 200 --no-shrinking --runner $(CURDIR)/build/asan/bin/program_runner')
 
 # The Python tests of kernels, in a copy of the package that has the compiler of the asan build. A program that is not
-# built with ASan needs its library first, then the one whose functions it intercepts.
+# built with ASan needs its library first, then the one whose functions it intercepts. With another processor than this
+# one, the tests take a third of their tables.
 ASAN := $(CURDIR)/build/asan
+OTHER_TARGET := $(if $(filter x86_64,$(shell uname -m)),MLX_CPU_TARGET=x86-64-v3)
 asan-kernels: build
 	cmake --preset asan
 	cmake --build --preset asan --parallel $(JOBS) --target libmlx_metal_compiler.so
 	rm -rf $(ASAN)/python && mkdir -p $(ASAN)/python && cp -r python/mlx $(ASAN)/python
 	cp $(ASAN)/lib/libmlx_metal_compiler.so $(ASAN)/python/mlx/lib
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_stack_use_after_return=0 \
-	  UBSAN_OPTIONS=halt_on_error=1 MLX_CACHE_DIR= PYTHONPATH=$(ASAN)/python \
+	  UBSAN_OPTIONS=halt_on_error=1 MLX_CACHE_DIR= $(OTHER_TARGET) PYTHONPATH=$(ASAN)/python \
 	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	  $(PY) -m pytest --numprocesses $(JOBS) tests/python/kernels
 
