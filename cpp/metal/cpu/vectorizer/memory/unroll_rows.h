@@ -5,8 +5,9 @@
 #include "llvm/IR/PassManager.h"
 
 namespace llvm {
+class BasicBlock;
 class TargetTransformInfo;
-}
+}  // namespace llvm
 
 namespace metal::cpu {
 
