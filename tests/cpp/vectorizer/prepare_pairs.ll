@@ -61,3 +61,20 @@ end:
   store i32 %seen, ptr addrspace(1) %out
   ret void
 }
+
+; A part of a part is taken from the part.
+; CHECK-LABEL: define void @nested
+; CHECK: store i32 %{{.*}}, ptr addrspace(1) %out
+; CHECK: ret void
+define void @nested(ptr addrspace(1) %out, i1 %c, i32 %x) {
+entry:
+  %made = insertvalue { i32, { i32, i32 } } zeroinitializer, i32 %x, 1, 0
+  br i1 %c, label %yes, label %end
+yes:
+  br label %end
+end:
+  %pair = phi { i32, { i32, i32 } } [ zeroinitializer, %entry ], [ %made, %yes ]
+  %part = extractvalue { i32, { i32, i32 } } %pair, 1, 0
+  store i32 %part, ptr addrspace(1) %out
+  ret void
+}

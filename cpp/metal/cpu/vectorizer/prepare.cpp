@@ -125,7 +125,7 @@ void split_pair(llvm::PHINode& pair) {
   }
   for (llvm::User* user : llvm::make_early_inc_range(pair.users())) {
     auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(user);
-    if (!part) continue;
+    if (!part || part->getNumIndices() != 1) continue;
     part->replaceAllUsesWith(parts[part->getIndices()[0]]);
     part->eraseFromParent();
   }
