@@ -144,6 +144,18 @@ def test_folds(name: str, rows: int, threads: int, size: int, dtype, length: str
 
 
 # NaN is no extreme, and infinities are. A row of NaN alone keeps what it starts with.
+def reduce_rows(body: str, x: np.ndarray, **options) -> np.ndarray:
+    """A thread reduces each row of x to a float."""
+    return run_one(
+        GUARDED.replace("GUARD", GUARDS[0]).replace("BODY", body),
+        {"x": x},
+        {"o": ((len(x),), mx.float32)},
+        len(x),
+        40,
+        **options,
+    )
+
+
 @pytest.mark.parametrize(("name", "start"), [("max", "-INFINITY"), ("min", "x[row * width]")])
 @pytest.mark.parametrize("length", share([128, 150, 333]))
 def test_extremes(name: str, start: str, length: int, rng):
@@ -152,13 +164,7 @@ def test_extremes(name: str, start: str, length: int, rng):
     x[3] = np.nan
     x[4, 7], x[5, 7] = np.inf, -np.inf
     body = f"float all = {start}; for (int i = 0; i < width; ++i) all = {name}(all, x[row * width + i]); o[row] = all;"
-    found = run_one(
-        GUARDED.replace("GUARD", GUARDS[0]).replace("BODY", body),
-        {"x": x},
-        {"o": ((80,), mx.float32)},
-        80,
-        40,
-    )
+    found = reduce_rows(body, x)
     expected = (np.fmax if name == "max" else np.fmin).reduce(x, 1)
     if name == "max":
         expected[3] = -np.inf
@@ -171,14 +177,7 @@ def test_extremes(name: str, start: str, length: int, rng):
 def test_float_sums(mode: str, length: int, rng):
     x = rng.random((80, length)).astype(np.float32)
     body = "float all = 2; for (int i = 0; i < width; ++i) all += x[row * width + i]; o[row] = all;"
-    found = run_one(
-        GUARDED.replace("GUARD", GUARDS[0]).replace("BODY", body),
-        {"x": x},
-        {"o": ((80,), mx.float32)},
-        80,
-        40,
-        compile_options={"math_mode": mode},
-    )
+    found = reduce_rows(body, x, compile_options={"math_mode": mode})
     np.testing.assert_allclose(found, x.sum(1, dtype=np.float64) + 2, rtol=1e-5)
     if mode == "safe":
         in_order = np.add.accumulate(np.insert(x, 0, 2, axis=1), axis=1, dtype=np.float32)[:, -1]

@@ -252,7 +252,8 @@ BasicBlock* share_iterations(const CommutingLoop& commuting, llvm::ScalarEvoluti
       (commuting.guard && !other.can_compute(commuting.guard)) ||
       !steps_are_same(*commuting.loop, evolution))
     return nullptr;
-  // Then the number of iterations of all threads is that of turns, too.
+  // A turn runs one iteration on each lane, and the gang has as many threads as lanes: so there are
+  // as many turns as a thread has iterations.
   NewLoop loop(commuting, evolution);
   llvm::IRBuilder<>& b = loop.builder();
   Value* turn = loop.begin(b.getInt32(count));

@@ -105,9 +105,9 @@ class Widener {
   // Makes speculative code bail out if the condition is false. The gang must have had no effects
   // yet. Later code may rely on the condition.
   void assume(llvm::Value* condition);
-  // Builds if (condition) then() else otherwise(), whose first is marked as likely. Without a
-  // condition it builds only then(). otherwise() must be right whatever the condition is: functions
-  // with very many branches take long to compile, so after the first ones only it is built.
+  // Builds if (condition) then() else otherwise(), and marks then() as likely. Without a condition
+  // it builds only then(). otherwise() must be right whatever the condition is: functions with very
+  // many branches take long to compile, so after kMostTests branches only otherwise() is built.
   void branch(llvm::Value* condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
   // The same for code with a result.
