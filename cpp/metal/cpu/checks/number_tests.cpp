@@ -2,6 +2,7 @@
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "metal/compiler/compiler.h"
 #include "metal/compiler/math_calls.h"
 #include "metal/cpu/checks/accesses.h"
 
