@@ -6,12 +6,19 @@
 namespace metal::test {
 
 struct FakeCudnn {
-  int algorithm = -1;                                     // of the last convolution
+  int engine = -1;                                        // of the last call
   void* workspace = nullptr;                              // of the last call
-  int math = -1;                                          // of the last description
   int descriptions = 0;                                   // of graphs, that exist
   cuda::CudnnStatus result = cuda::CudnnStatus::Success;  // of the next calls
 };
+
+// The engines that the library offers for each graph, in this order. All compute the same.
+struct FakeCudnnEngine {
+  int note = -1, behavior = -1;  // none
+  bool is_usable = true;
+};
+inline constexpr FakeCudnnEngine kFakeCudnnEngines[] = {
+    {.note = 4}, {.behavior = 0}, {.note = 0}, {.is_usable = false}, {}};
 
 // Inside the library.
 extern "C" FakeCudnn& fake_cudnn();

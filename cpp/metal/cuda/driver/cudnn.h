@@ -11,65 +11,20 @@ class Gpu;
 
 // Handles and constants of the library's binary interface, version 9.
 using CudnnHandle = struct CudnnHandleObject*;
-using CudnnTensor = struct CudnnTensorObject*;
-using CudnnFilter = struct CudnnFilterObject*;
-using CudnnConvolution = struct CudnnConvolutionObject*;
 using CudnnDescriptor = struct CudnnDescriptorObject*;  // of graphs
 
 enum class CudnnStatus : int { Success = 0 };
 enum class CudnnType : int { Float32 = 0, Float16 = 2, Int32 = 4, Bfloat16 = 9, Bool = 11 };
 
-inline constexpr int kCudnnChannelsLast = 1;
-inline constexpr int kCudnnCrossCorrelation = 1;
-inline constexpr int kCudnnDeterministic = 1;
-// Without TF32; and with tensor cores.
-inline constexpr int kCudnnFmaMath = 3, kCudnnTensorMath = 1;
-
-struct CudnnAlgorithm {
-  int algorithm;
-  CudnnStatus status;
-  float time;
-  size_t workspace_bytes;
-  int determinism;
-  int math;
-  int reserved[3];
-};
-
-// Functions that choose an algorithm, and those that run it, have the same types of arguments for
-// all results; their descriptions of arrays are untyped here.
-#define METAL_CUDNN_CHOOSE \
-  CudnnHandle, const void*, const void*, CudnnConvolution, const void*, int, int*, CudnnAlgorithm*
-#define METAL_CUDNN_RUN                                                                           \
-  CudnnHandle, const void*, const void*, const void*, const void*, const void*, CudnnConvolution, \
-      int, void*, size_t, const void*, const void*, void*
-
 // One entry for each function: its name in the library and the types of its arguments.
-#define METAL_CUDNN_FUNCTIONS(F)                                                                \
-  F(cudnnCreate, CudnnHandle*)                                                                  \
-  F(cudnnSetStream, CudnnHandle, void*)                                                         \
-  F(cudnnCreateTensorDescriptor, CudnnTensor*)                                                  \
-  F(cudnnDestroyTensorDescriptor, CudnnTensor)                                                  \
-  F(cudnnSetTensorNdDescriptorEx, CudnnTensor, int, CudnnType, int, const int*)                 \
-  F(cudnnCreateFilterDescriptor, CudnnFilter*)                                                  \
-  F(cudnnDestroyFilterDescriptor, CudnnFilter)                                                  \
-  F(cudnnSetFilterNdDescriptor, CudnnFilter, CudnnType, int, int, const int*)                   \
-  F(cudnnCreateConvolutionDescriptor, CudnnConvolution*)                                        \
-  F(cudnnDestroyConvolutionDescriptor, CudnnConvolution)                                        \
-  F(cudnnSetConvolutionNdDescriptor, CudnnConvolution, int, const int*, const int*, const int*, \
-    int, CudnnType)                                                                             \
-  F(cudnnSetConvolutionGroupCount, CudnnConvolution, int)                                       \
-  F(cudnnSetConvolutionMathType, CudnnConvolution, int)                                         \
-  F(cudnnGetConvolutionForwardAlgorithm_v7, METAL_CUDNN_CHOOSE)                                 \
-  F(cudnnGetConvolutionBackwardDataAlgorithm_v7, METAL_CUDNN_CHOOSE)                            \
-  F(cudnnGetConvolutionBackwardFilterAlgorithm_v7, METAL_CUDNN_CHOOSE)                          \
-  F(cudnnConvolutionForward, METAL_CUDNN_RUN)                                                   \
-  F(cudnnConvolutionBackwardData, METAL_CUDNN_RUN)                                              \
-  F(cudnnConvolutionBackwardFilter, METAL_CUDNN_RUN)                                            \
-  F(cudnnBackendCreateDescriptor, int, CudnnDescriptor*)                                        \
-  F(cudnnBackendDestroyDescriptor, CudnnDescriptor)                                             \
-  F(cudnnBackendSetAttribute, CudnnDescriptor, int, int, int64_t, const void*)                  \
-  F(cudnnBackendGetAttribute, CudnnDescriptor, int, int, int64_t, int64_t*, void*)              \
-  F(cudnnBackendFinalize, CudnnDescriptor)                                                      \
+#define METAL_CUDNN_FUNCTIONS(F)                                                   \
+  F(cudnnCreate, CudnnHandle*)                                                     \
+  F(cudnnSetStream, CudnnHandle, void*)                                            \
+  F(cudnnBackendCreateDescriptor, int, CudnnDescriptor*)                           \
+  F(cudnnBackendDestroyDescriptor, CudnnDescriptor)                                \
+  F(cudnnBackendSetAttribute, CudnnDescriptor, int, int, int64_t, const void*)     \
+  F(cudnnBackendGetAttribute, CudnnDescriptor, int, int, int64_t, int64_t*, void*) \
+  F(cudnnBackendFinalize, CudnnDescriptor)                                         \
   F(cudnnBackendExecute, CudnnHandle, CudnnDescriptor, CudnnDescriptor)
 
 struct CudnnApi {

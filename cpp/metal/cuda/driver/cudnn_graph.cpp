@@ -1,5 +1,7 @@
 #include "metal/cuda/driver/cudnn_graph.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -8,9 +10,14 @@ namespace {
 
 enum class Kind : int {
   Pointwise = 0,
+  Convolution = 1,
+  Engine = 2,
   EngineConfiguration = 3,
   EngineHeuristics = 4,
   ExecutionPlan = 5,
+  ConvolutionOutput = 10,
+  ConvolutionWeight = 11,
+  ConvolutionInput = 12,
   PointwiseOperation = 13,
   OperationGraph = 15,
   VariantPack = 16,  // the arguments of one run
@@ -25,12 +32,25 @@ enum class Attribute : int {
   PointwiseFunction = 0,
   PointwiseType = 1,
   PointwiseAxis = 9,
+  ConvolutionType = 100,
+  ConvolutionMode = 101,
+  ConvolutionDilation = 102,
+  ConvolutionStride = 103,
+  ConvolutionPaddingAfter = 104,
+  ConvolutionPaddingBefore = 105,
+  ConvolutionAxes = 106,
   HeuristicsMode = 200,
   HeuristicsGraph = 201,
   HeuristicsResults = 202,
+  ConfiguredEngine = 300,
   PlanHandle = 400,
   PlanEngine = 401,
   PlanWorkspaceBytes = 402,
+  // Each is followed by the factor of what the result had before, the description, the weight, the
+  // input and the output.
+  ConvolutionOutputFactor = 700,
+  ConvolutionInputFactor = 706,
+  ConvolutionWeightFactor = 712,
   PointwiseOperationFunction = 750,
   PointwiseOperationFirst = 751,
   PointwiseOperationSecond = 752,
@@ -48,6 +68,8 @@ enum class Attribute : int {
   PackTensors = 1000,
   PackAddresses = 1001,
   PackWorkspace = 1003,
+  EngineNotes = 1303,
+  EngineBehaviors = 1305,
   MatmulType = 1500,
   MatmulFirst = 1520,
   MatmulSecond = 1521,
@@ -60,8 +82,7 @@ enum class Attribute : int {
   ReductionDescription = 1612,
 };
 
-// How to choose an engine.
-enum class Heuristics : int { ByShapes = 3 };
+enum class ConvolutionMode : int { CrossCorrelation = 1 };
 
 // How the library names the type of an attribute's values.
 template <typename T>
@@ -69,14 +90,32 @@ constexpr int kTypeNumber = std::is_same_v<T, CudnnHandle>       ? 0
                             : std::is_same_v<T, CudnnType>       ? 1
                             : std::is_same_v<T, bool>            ? 2
                             : std::is_same_v<T, int64_t>         ? 3
+                            : std::is_same_v<T, float>           ? 4
                             : std::is_same_v<T, void*>           ? 6
-                            : std::is_same_v<T, Heuristics>      ? 8
+                            : std::is_same_v<T, ConvolutionMode> ? 7
+                            : std::is_same_v<T, CudnnHeuristics> ? 8
+                            : std::is_same_v<T, CudnnNote>       ? 11
                             : std::is_same_v<T, CudnnPointwise>  ? 14
                             : std::is_same_v<T, CudnnDescriptor> ? 15
                             : std::is_same_v<T, CudnnReduction>  ? 18
+                            : std::is_same_v<T, CudnnBehavior>   ? 19
                                                                  : -1;
 
+constexpr size_t kMostWorkspaceBytes = size_t{1} << 30;
 constexpr const char* kAction = "plan a graph of operations";
+
+// The kind of the operation, and the first of its attributes.
+std::pair<Kind, Attribute> convolution_numbers(ConvolutionResult result) {
+  switch (result) {
+    case ConvolutionResult::Input:
+      return {Kind::ConvolutionInput, Attribute::ConvolutionInputFactor};
+    case ConvolutionResult::Weight:
+      return {Kind::ConvolutionWeight, Attribute::ConvolutionWeightFactor};
+    case ConvolutionResult::Output:
+      break;
+  }
+  return {Kind::ConvolutionOutput, Attribute::ConvolutionOutputFactor};
+}
 
 CudnnGraph::Dims packed_strides(const CudnnGraph::Dims& dims) {
   CudnnGraph::Dims strides(dims.size(), 1);
@@ -116,13 +155,25 @@ class CudnnGraph::Description {
     return set(attribute, other.descriptor_);
   }
 
-  // Reads a number, or the best of the descriptions into one that exists.
+  // Reads as many values as there are, up to the number of those given. Descriptions are read into
+  // given ones. Returns how many were read.
   template <typename T>
-  void get(Attribute attribute, T& value) const {
+  size_t get(Attribute attribute, std::span<T> values) const {
     int64_t count = 0;
     api_.check(api_.cudnnBackendGetAttribute(descriptor_, static_cast<int>(attribute),
-                                             kTypeNumber<T>, 1, &count, static_cast<void*>(&value)),
+                                             kTypeNumber<T>, static_cast<int64_t>(values.size()),
+                                             &count, static_cast<void*>(values.data())),
                kAction);
+    return std::min(static_cast<size_t>(count), values.size());
+  }
+
+  template <typename T>
+  bool has_any_of(const std::vector<T>& wanted, Attribute attribute) const {
+    T values[16];
+    const std::span found(values, get(attribute, std::span<T>(values)));
+    return std::any_of(found.begin(), found.end(), [&](T value) {
+      return std::find(wanted.begin(), wanted.end(), value) != wanted.end();
+    });
   }
 
   void finish() { api_.check(api_.cudnnBackendFinalize(descriptor_), kAction); }
@@ -224,27 +275,84 @@ void CudnnGraph::apply(CudnnPointwise function, std::initializer_list<Tensor> op
   add_operation(std::move(described), std::move(operation));
 }
 
-void CudnnGraph::plan() {
+void CudnnGraph::convolve(ConvolutionResult result, const Arrays& arrays, const Window& window) {
+  auto function = std::make_shared<Description>(api_, Kind::Convolution);
+  function->set(Attribute::ConvolutionAxes, static_cast<int64_t>(window.padding.size()))
+      .set(Attribute::ConvolutionType, CudnnType::Float32)
+      .set(Attribute::ConvolutionMode, ConvolutionMode::CrossCorrelation)
+      .set(Attribute::ConvolutionPaddingBefore, window.padding)
+      .set(Attribute::ConvolutionPaddingAfter, window.padding)
+      .set(Attribute::ConvolutionStride, window.stride)
+      .set(Attribute::ConvolutionDilation, window.dilation)
+      .finish();
+  const auto [kind, factor] = convolution_numbers(result);
+  auto operation = std::make_shared<Description>(api_, kind);
+  auto next = [factor = static_cast<int>(factor)]() mutable {
+    return static_cast<Attribute>(factor++);
+  };
+  operation->set(next(), 1.0f)
+      .set(next(), 0.0f)
+      .set(next(), *function)
+      .set(next(), description(arrays.weight))
+      .set(next(), description(arrays.input))
+      .set(next(), description(arrays.output));
+  add_operation(std::move(function), std::move(operation));
+}
+
+void CudnnGraph::plan(const CudnnRefused& refused) {
   std::vector<CudnnDescriptor> operations;
   for (const auto& operation : operations_) operations.push_back(operation->descriptor());
   auto graph = std::make_shared<Description>(api_, Kind::OperationGraph);
   graph->set(Attribute::GraphOperations, operations)
       .set(Attribute::GraphHandle, api_.handle)
       .finish();
-  Description heuristics(api_, Kind::EngineHeuristics);
-  heuristics.set(Attribute::HeuristicsGraph, *graph)
-      .set(Attribute::HeuristicsMode, Heuristics::ByShapes)
+  others_.push_back(graph);
+  for (const auto heuristics : {CudnnHeuristics::ByShapes, CudnnHeuristics::Slow}) {
+    for (const Owned& engine : engines(*graph, heuristics)) {
+      if (plan_with(engine, refused)) return;
+    }
+  }
+  throw std::runtime_error("NVIDIA's cuDNN has no engine for a graph of operations");
+}
+
+std::vector<CudnnGraph::Owned> CudnnGraph::engines(const Description& graph,
+                                                   CudnnHeuristics heuristics) const {
+  constexpr size_t kMost = 64;
+  Description question(api_, Kind::EngineHeuristics);
+  question.set(Attribute::HeuristicsGraph, graph)
+      .set(Attribute::HeuristicsMode, heuristics)
       .finish();
-  auto engine = std::make_shared<Description>(api_, Kind::EngineConfiguration);
-  CudnnDescriptor best = engine->descriptor();
-  heuristics.get(Attribute::HeuristicsResults, best);
-  plan_ = std::make_shared<Description>(api_, Kind::ExecutionPlan);
-  // Fails if there is no engine.
-  plan_->set(Attribute::PlanEngine, *engine).set(Attribute::PlanHandle, api_.handle).finish();
-  int64_t bytes = 0;
-  plan_->get(Attribute::PlanWorkspaceBytes, bytes);
-  workspace_bytes_ = static_cast<size_t>(bytes);
-  others_.insert(others_.end(), {graph, engine});
+  std::vector<Owned> engines;
+  std::vector<CudnnDescriptor> descriptors;
+  for (size_t i = 0; i < kMost; ++i) {
+    engines.push_back(std::make_shared<Description>(api_, Kind::EngineConfiguration));
+    descriptors.push_back(engines.back()->descriptor());
+  }
+  engines.resize(question.get(Attribute::HeuristicsResults, std::span(descriptors)));
+  return engines;
+}
+
+bool CudnnGraph::plan_with(const Owned& engine, const CudnnRefused& refused) {
+  try {
+    const Description kind(api_, Kind::Engine);
+    CudnnDescriptor descriptor = kind.descriptor();
+    engine->get(Attribute::ConfiguredEngine, std::span(&descriptor, 1));
+    if (kind.has_any_of(refused.notes, Attribute::EngineNotes) ||
+        kind.has_any_of(refused.behaviors, Attribute::EngineBehaviors)) {
+      return false;
+    }
+    auto plan = std::make_shared<Description>(api_, Kind::ExecutionPlan);
+    plan->set(Attribute::PlanEngine, *engine).set(Attribute::PlanHandle, api_.handle).finish();
+    int64_t bytes = 0;
+    plan->get(Attribute::PlanWorkspaceBytes, std::span(&bytes, 1));
+    if (static_cast<size_t>(bytes) > kMostWorkspaceBytes) return false;
+    workspace_bytes_ = static_cast<size_t>(bytes);
+    plan_ = std::move(plan);
+    others_.push_back(engine);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;  // The library knows engines that this GPU lacks.
+  }
 }
 
 void CudnnGraph::run(void* queue, std::span<void* const> addresses, void* workspace) const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "metal/convolution.h"
 #include "metal/cuda/driver/cudnn.h"
 
 namespace metal::cuda {
@@ -26,6 +27,23 @@ enum class CudnnPointwise : int {
   Select = 601,  // the first operand where the third is true, else the second
 };
 enum class CudnnReduction : int { Add = 0, Max = 3 };
+
+enum class CudnnHeuristics : int { Slow = 2, ByShapes = 3 };  // which engines are offered
+
+// What the library says of an engine, which is one of its ways to compute a graph.
+enum class CudnnNote : int {
+  MatrixInstructions = 0,  // for float32: as TF32
+  RoundsInputs = 1,
+  RoundsSums = 2,  // adds up numbers of less precision than float32
+  OrderOfSumsVaries = 4,
+};
+enum class CudnnBehavior : int { CompilesAtRunTime = 0 };
+
+// Which engines a graph may not use.
+struct CudnnRefused {
+  std::vector<CudnnNote> notes;
+  std::vector<CudnnBehavior> behaviors;
+};
 
 // Operations are added in their order, then plan() chooses how to compute them, and run() does so
 // any number of times. The caller holds the API's mutex meanwhile. Throws std::runtime_error where
@@ -45,12 +63,21 @@ class CudnnGraph {
   Tensor number(int32_t value);
 
   void multiply_matrices(Tensor a, Tensor b, Tensor result);
+  // The dims of the arrays are (images or channels of the output, channels, extents...).
+  struct Arrays {
+    Tensor input, weight, output;
+  };
+  struct Window {
+    Dims padding, stride, dilation;  // along each axis; padding is at both ends
+  };
+  void convolve(ConvolutionResult result, const Arrays& arrays, const Window& window);
   void reduce(CudnnReduction reduction, Tensor operand, Tensor result);
   // `type`: what the function computes with. `axis`: of Index.
   void apply(CudnnPointwise function, std::initializer_list<Tensor> operands, Tensor result,
              CudnnType type = CudnnType::Float32, int64_t axis = -1);
 
-  void plan();
+  // Takes the engine that the library expects to be the fastest of those that are not refused.
+  void plan(const CudnnRefused& refused = {});
   size_t workspace_bytes() const { return workspace_bytes_; }
   // `addresses`: of the arrays, in the order of their numbers.
   void run(void* queue, std::span<void* const> addresses, void* workspace) const;
@@ -66,6 +93,10 @@ class CudnnGraph {
   Description& description(Tensor tensor) const;
   // Finishes the operation, which uses the function.
   void add_operation(Owned function, Owned operation);
+  // The engines for a graph, in the order in which the library would choose them.
+  std::vector<Owned> engines(const Description& graph, CudnnHeuristics heuristics) const;
+  // Returns false if the engine is refused or can not be used here.
+  bool plan_with(const Owned& engine, const CudnnRefused& refused);
 
   const CudnnApi& api_;
   std::vector<Owned> tensors_, operations_, others_;
