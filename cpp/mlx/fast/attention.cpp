@@ -15,9 +15,6 @@ namespace fast {
 
 namespace {
 
-// So many queries are computed at a time, so that only their weights are in memory at once.
-constexpr int kQueries = 256;
-
 [[noreturn]] void invalid_attention(const std::string& text) {
   invalid_argument("scaled_dot_product_attention", text);
 }
@@ -73,6 +70,8 @@ class PartsOfScores {
         k_(expand_dims(swapaxes(astype(k, type_, s), -1, -2, s), 2, s)),
         v_(expand_dims(astype(v, type_, s), 2, s)),
         causal_(mode == "causal"),
+        at_once_(Attention::queries_at_once(
+            size_t(q.shape(0)) * q.shape(1) * keys_ * size_of(type_), s)),
         s_(s) {
     if (mask) {
       array full = broadcast_to(*mask, {q.shape(0), q.shape(1), mask_rows(*mask), keys_}, s);
@@ -84,10 +83,10 @@ class PartsOfScores {
   }
 
   array run() const {
-    if (queries_ <= kQueries) return flatten(of_queries(0, queries_), 1, 2, s_);
+    if (queries_ <= at_once_) return flatten(of_queries(0, queries_), 1, 2, s_);
     std::vector<array> parts;
-    for (int first = 0; first < queries_; first += kQueries)
-      parts.push_back(of_queries(first, std::min(first + kQueries, queries_)));
+    for (int first = 0; first < queries_; first += at_once_)
+      parts.push_back(of_queries(first, std::min(first + at_once_, queries_)));
     return flatten(concatenate(parts, -2, s_), 1, 2, s_);
   }
 
@@ -156,6 +155,7 @@ class PartsOfScores {
   array k_;  // (B, M, 1, D, S)
   array v_;  // (B, M, 1, S, E)
   bool causal_;
+  int at_once_;  // queries
   std::optional<array> mask_;
   std::optional<array> sinks_;
   Stream s_;

@@ -19,6 +19,9 @@ class Attention : public UnaryPrimitive {
   // Whether the stream's device has a kernel for these inputs that is faster than
   // attention_by_scores.
   static bool has_kernel(const std::vector<array>& inputs, bool causal, const Stream& s);
+  // How many queries attention_by_scores computes at a time, so that only their scores are in
+  // memory at once. `bytes`: of the scores of one query in each head.
+  static int queries_at_once(size_t bytes, const Stream& s);
   // Whether these can be inputs.
   static bool fits(const std::vector<array>& inputs, bool causal);
   DEFINE_EVAL()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <numbers>
@@ -133,6 +134,14 @@ void attend_with_kernel(const ::metal::Attention& a, const std::vector<array>& o
 
 bool Attention::has_kernel(const std::vector<array>& inputs, bool causal, const Stream& s) {
   return runs_on_gpu(s) && fits(inputs, causal) && inputs[0].shape(2) >= kFewQueries;
+}
+
+int Attention::queries_at_once(size_t bytes, const Stream& s) {
+  constexpr size_t kLeast = 256;
+  constexpr size_t kFewBytes = size_t{64} << 20;  // take a GPU less time than more launches
+  constexpr size_t kMost = std::numeric_limits<int>::max();
+  const size_t fit = runs_on_gpu(s) ? kFewBytes / std::max<size_t>(bytes, 1) : 0;
+  return static_cast<int>(std::clamp(fit, kLeast, kMost));
 }
 
 MLX_EVAL(Attention) {
