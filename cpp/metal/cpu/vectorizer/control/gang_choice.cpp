@@ -30,12 +30,12 @@ using llvm::Value;
 
 constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
-// Of jammed gangs that do not wait. More would save some time, and take long to compile.
+// Of jammed gangs that do not share a tile. More would save some time, and take long to compile.
 constexpr size_t kMostBeside = 3000;
 constexpr uint32_t kFewGangs = 4;
 constexpr size_t kFewInstructions = 1200;
 
-// Of independent threads: more registers than a few cache lines are read no faster.
+// Of gangs that read beside each other: more than a few cache lines are read no faster.
 constexpr uint32_t kMostInRow = 8;
 // Processors follow what loops read less far apart.
 constexpr uint64_t kFarApart = 1024;  // bytes

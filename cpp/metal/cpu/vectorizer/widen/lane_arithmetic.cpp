@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
 
+#include <optional>
+
 #include "llvm/Analysis/VectorUtils.h"
 #include "metal/compiler/internal_check.h"
 
@@ -67,6 +69,18 @@ bool depends_on_order(LaneFold fold, llvm::Type* type) {
   return type->isFloatingPointTy() && (fold == LaneFold::Sum || fold == LaneFold::Product);
 }
 
+// The only active lane, if masks tell. A SIMD-group often leaves its result to its first lane.
+std::optional<unsigned> only_active_lane(const Widener& w) {
+  const auto* mask = llvm::dyn_cast_or_null<Constant>(w.mask());
+  std::optional<unsigned> only;
+  for (unsigned lane = 0; mask && lane < w.width(); ++lane) {
+    const auto* active = llvm::dyn_cast_or_null<ConstantInt>(mask->getAggregateElement(lane));
+    if (!active || (active->isOne() && only)) return std::nullopt;
+    if (active->isOne()) only = lane;
+  }
+  return only;
+}
+
 constexpr unsigned kPairLevels = 2;  // that start with pairs of neighbours in blocks of four lanes
 constexpr unsigned kBlock = 1 << kPairLevels;
 constexpr unsigned kMostOrdered = kBlock * kBlock;  // results of the first of these levels
@@ -98,6 +112,7 @@ llvm::SmallVector<int, 16> lanes_of_operand(unsigned operand, unsigned results, 
 Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   llvm::IRBuilder<>& b = w.builder();
   llvm::Type* type = vector->getType()->getScalarType();
+  if (const auto lane = only_active_lane(w)) return b.CreateExtractElement(vector, *lane);
   Value* rest = w.where_active(vector, fold_identity(fold, type));
   unsigned level = depends_on_order(fold, type) ? 0 : kPairLevels;
   for (unsigned half = w.width() / 2; half >= 1; half /= 2) {
