@@ -81,30 +81,6 @@ std::optional<unsigned> only_active_lane(const Widener& w) {
   return only;
 }
 
-constexpr unsigned kPairLevels = 2;  // that start with pairs of neighbours in blocks of four lanes
-constexpr unsigned kBlock = 1 << kPairLevels;
-constexpr unsigned kMostOrdered = kBlock * kBlock;  // results of the first of these levels
-
-// The lanes with one operand, the first or the second, of each of `results` results. `level` counts
-// those levels of neighbours that have at most kMostOrdered results; from kPairLevels on, the
-// operands of a result are as far apart as the halves of the vector are.
-//
-// One instruction brings two lanes each of a block of four lanes in one register, and of one in
-// another register, together. So at the first two levels, a block of results has those of a block
-// in the first half of the vector, then those of one in the second half. That makes neighbours of
-// the later levels as far apart as the halves are.
-llvm::SmallVector<int, 16> lanes_of_operand(unsigned operand, unsigned results, unsigned level) {
-  if (level >= kPairLevels) return llvm::createSequentialMask(operand * results, results, 0);
-  if (results < kBlock || results > kMostOrdered)
-    return llvm::createStrideMask(operand, 2, results);
-  llvm::SmallVector<int, 16> lanes;
-  for (unsigned i = 0; i < results; ++i) {
-    const unsigned block = i / kBlock * kBlock, half = i % kBlock / 2, pair = i % 2;
-    lanes.push_back(static_cast<int>(half * results + block + 2 * pair + operand));
-  }
-  return lanes;
-}
-
 }  // namespace
 
 // Combines one half with the other until one lane is left, which takes the fewest instructions.
@@ -114,13 +90,14 @@ Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   llvm::Type* type = vector->getType()->getScalarType();
   if (const auto lane = only_active_lane(w)) return b.CreateExtractElement(vector, *lane);
   Value* rest = w.where_active(vector, fold_identity(fold, type));
-  unsigned level = depends_on_order(fold, type) ? 0 : kPairLevels;
   for (unsigned half = w.width() / 2; half >= 1; half /= 2) {
-    const auto part = [&](unsigned operand) {
-      return b.CreateShuffleVector(rest, lanes_of_operand(operand, half, level));
+    const bool neighbours = depends_on_order(fold, type);
+    const auto part = [&](unsigned which) {
+      return b.CreateShuffleVector(rest, neighbours
+                                             ? llvm::createStrideMask(which, 2, half)
+                                             : llvm::createSequentialMask(which * half, half, 0));
     };
     rest = fold_pair(b, fold, part(0), part(1));
-    if (half <= kMostOrdered) ++level;
   }
   return b.CreateExtractElement(rest, uint64_t{0});
 }
