@@ -64,7 +64,7 @@ inline constexpr const char* kMatrixLanes = "simd.matrix.lanes";
 inline constexpr const char* kLoopsOfGangs = "simd.loops_of_gangs";
 
 // Metadata of single instructions.
-inline constexpr const char* kStream = "simd.stream";  // prefetch: of data that is read once
+inline constexpr const char* kStream = "simd.stream";  // prefetch: the next gang prefetches on
 inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may be non-temporal
 inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may be deferred
 inline constexpr const char* kDescending = "simd.descending";    // see descending_barriers.h

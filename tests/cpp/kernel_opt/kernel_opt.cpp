@@ -52,7 +52,9 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
 // are varying, others uniform. So a test declares only the arguments that it needs.
 PassContext context_by_names(const llvm::Function& function, unsigned width, Optimizer& optimizer,
                              llvm::TargetMachine& target) {
-  PassContext context{.shapes = {width, {}}, .optimizer = optimizer, .target = target};
+  PassContext context{.shapes = {.width = width, .arguments = {}, .row_has_gangs = true},
+                      .optimizer = optimizer,
+                      .target = target};
   const BodyShapes row = shapes_of({ThreadLayout::Rows, width});
   for (const llvm::Argument& argument : function.args()) {
     const auto* known = llvm::find(kBodyArgumentNames, argument.getName());

@@ -21,3 +21,14 @@ define void @several(ptr addrspace(1) %out, i32 %vary) {
   %old = atomicrmw umax ptr addrspace(1) %at, i32 %vary monotonic
   ret void
 }
+; The operand of the only active lane needs no other lane's.
+; CHECK-LABEL: define internal void @of_one_lane.wide
+; CHECK: %[[OWN:.*]] = extractelement <4 x i32> %vary, i64 2
+; CHECK-NEXT: atomicrmw add ptr addrspace(1) %out, i32 %[[OWN]]
+declare void @simd.mask(i1)
+define void @of_one_lane(ptr addrspace(1) %out, i32 %lane, i32 %vary) {
+  %is_third = icmp eq i32 %lane, 2
+  call void @simd.mask(i1 %is_third)
+  %old = atomicrmw add ptr addrspace(1) %out, i32 %vary monotonic
+  ret void
+}

@@ -229,7 +229,10 @@ class Vectorizer {
   }
 
   PassContext context_of(uint32_t width) {
-    return {.shapes = shapes_of({variant_.layout, width, variant_.row_multiple}),
+    return {.shapes = shapes_of({.layout = variant_.layout,
+                                 .width = width,
+                                 .row_multiple = variant_.row_multiple,
+                                 .gangs_in_row = variant_.gangs_in_row}),
             .optimizer = optimizer_,
             .target = target_,
             .has_barriers = has_barriers_,

@@ -302,7 +302,8 @@ BodyShapes shapes_of(const Variant& variant) {
   };
   const Shape uniform = Shape::uniform();
   const Shape varying = Shape::varying();
-  BodyShapes shapes{.width = variant.width, .arguments = {}};
+  BodyShapes shapes{
+      .width = variant.width, .arguments = {}, .row_has_gangs = variant.gangs_in_row > 1};
   switch (variant.layout) {
     case ThreadLayout::Rows:
       shapes.arguments = {uniform,

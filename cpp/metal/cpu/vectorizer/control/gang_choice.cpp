@@ -14,9 +14,11 @@
 #include "metal/cpu/codegen/repetition.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/gang_dependence.h"
+#include "metal/cpu/vectorizer/control/live_vectors.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
 #include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
+#include "metal/cpu/vectorizer/prefetch/stride_of_gangs.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
@@ -28,12 +30,12 @@ using llvm::Value;
 
 constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
-// Of jammed gangs that do not wait. More would save some time, and take long to compile.
+// Of jammed gangs that do not share a tile. More would save some time, and take long to compile.
 constexpr size_t kMostBeside = 3000;
 constexpr uint32_t kFewGangs = 4;
 constexpr size_t kFewInstructions = 1200;
 
-// Of independent threads: more registers than a few cache lines are read no faster.
+// Of gangs that read beside each other: more than a few cache lines are read no faster.
 constexpr uint32_t kMostInRow = 8;
 // Processors follow what loops read less far apart.
 constexpr uint64_t kFarApart = 1024;  // bytes
@@ -46,35 +48,24 @@ bool keeps_order(const Instruction& instruction) {
   return !call || llvm::isa<llvm::IntrinsicInst>(call) || !has_effects(*call);
 }
 
-// How much values grow from one gang of a row to the next.
-class StrideOfGangs : public Growth {
- public:
-  StrideOfGangs(llvm::Function& code, const GangDependence& dependence, uint32_t width,
-                llvm::ScalarEvolution& evolution)
-      : Growth(evolution), code_(code), dependence_(dependence), width_(width) {}
+bool has_far_stride(llvm::ArrayRef<llvm::LoadInst*> reads, const llvm::Loop& loop,
+                    llvm::ScalarEvolution& evolution) {
+  StrideInLoop strides(loop, evolution);
+  return llvm::any_of(reads, [&](llvm::LoadInst* read) {
+    const llvm::SCEV* stride = strides.of(read->getPointerOperand());
+    const auto* known = llvm::dyn_cast_or_null<llvm::SCEVConstant>(stride);
+    return stride && (!known || known->getAPInt().abs().uge(kFarApart));
+  });
+}
 
- private:
-  std::optional<const llvm::SCEV*> of_leaf(const llvm::SCEV* value) override {
-    const bool is_shared = !llvm::SCEVExprContains(value, [&](const llvm::SCEV* part) {
-      const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-      return unknown && dependence_.depends(unknown->getValue());
-    });
-    if (is_shared) return constant(0);
-    if (const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value)) {
-      const bool counts = unknown->getValue() == code_.getArg(kXArgument) ||
-                          unknown->getValue() == code_.getArg(kIndexArgument);
-      return counts ? constant(width_) : nullptr;
-    }
-    const auto* recurrence = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value);
-    if (!recurrence) return std::nullopt;
-    const llvm::SCEV* step = recurrence->isAffine() ? of(recurrence->getOperand(1)) : nullptr;
-    return step && step->isZero() ? of(recurrence->getStart()) : nullptr;
-  }
-
-  llvm::Function& code_;
-  const GangDependence& dependence_;
-  uint32_t width_;
-};
+bool are_far_apart(llvm::ArrayRef<llvm::LoadInst*> reads, llvm::ScalarEvolution& evolution) {
+  auto address = [&](llvm::LoadInst* read) { return evolution.getSCEV(read->getPointerOperand()); };
+  return llvm::any_of(reads, [&](llvm::LoadInst* read) {
+    const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(
+        evolution.getMinusSCEV(address(read), address(reads.front())));
+    return apart && apart->getAPInt().abs().uge(kFarApart);
+  });
+}
 
 }  // namespace
 
@@ -107,7 +98,24 @@ uint32_t GangChoice::gangs_between_barriers(llvm::FunctionAnalysisManager& analy
   while (gangs > kFewGangs &&
          (!fits_rows(gangs) || size_t{gangs} * code_.getInstructionCount() > kFewInstructions))
     gangs /= 2;
-  return gangs > 1 && fits_rows(gangs) && read_neighbouring_columns(gangs, analyses) ? gangs : 1;
+  if (gangs > 1 && fits_rows(gangs) && read_neighbouring_columns(gangs, analyses)) return gangs;
+  return gangs_that_read_on(analyses);
+}
+
+// Of a row whose gangs read beside each other, between reads that are far apart.
+uint32_t GangChoice::gangs_that_read_on(llvm::FunctionAnalysisManager& analyses) const {
+  uint32_t gangs = kMostInRow;
+  while (gangs > 1 && (variant_.gangs_in_row % gangs != 0 ||
+                       size_t{gangs} * code_.getInstructionCount() > kMostBeside))
+    gangs /= 2;
+  if (gangs == 1) return 1;
+  analyses.clear();
+  const Reads reads = reads_beside(analyses, /*also_in_blocks=*/true);
+  analyses.clear();
+  const unsigned kept = std::max(registers_between(reads), 1u);
+  // Half of the registers are for what is not kept.
+  while (gangs > 1 && 2 * gangs * kept > registers_) gangs /= 2;
+  return reads.empty() ? 1 : gangs;
 }
 
 uint32_t GangChoice::gangs_beside() const {
@@ -130,7 +138,7 @@ uint32_t GangChoice::gangs_of_row(llvm::FunctionAnalysisManager& analyses) const
     gangs /= 2;
   if (gangs == 1) return 1;
   analyses.clear();
-  const bool pays = read_together(analyses);
+  const bool pays = !reads_beside(analyses, /*also_in_blocks=*/false).empty();
   analyses.clear();
   return pays ? gangs : 1;
 }
@@ -211,37 +219,56 @@ bool GangChoice::shares_work(uint32_t gangs) const {
   return 4 * shared > all;
 }
 
-// Whether a loop that gangs run together reads such memory.
-bool GangChoice::read_together(llvm::FunctionAnalysisManager& analyses) const {
+// The reads of device memory that gangs run together, each beside that of the gang before and far
+// from the read in the iteration before, or, if `also_in_blocks`, from others of its block.
+GangChoice::Reads GangChoice::reads_beside(llvm::FunctionAnalysisManager& analyses,
+                                           bool also_in_blocks) const {
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(code_);
-  const auto& layout = code_.getParent()->getDataLayout();
+  const auto& loops = analyses.getResult<llvm::LoopAnalysis>(code_);
   GangDependence dependence(code_, arguments_that_differ(variant_, kMostInRow), variant_.width);
   dependence.find_guards();
   const auto in_turn = blocks_in_turn(dependence);
-  StrideOfGangs beside(code_, dependence, variant_.width, evolution);
-  auto is_constant = [](const llvm::SCEV* stride) {
-    return llvm::dyn_cast_or_null<llvm::SCEVConstant>(stride);
-  };
-  for (const llvm::Loop* loop :
-       analyses.getResult<llvm::LoopAnalysis>(code_).getLoopsInPreorder()) {
-    if (!loop->isInnermost()) continue;
-    StrideInLoop strides(*loop, evolution);
-    for (BasicBlock* block : loop->blocks()) {
-      if (in_turn.contains(block)) continue;
-      for (Instruction& instruction : *block) {
-        auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-        if (!load || !load->getType()->isVectorTy() || !is_device_memory(load->getPointerOperand()))
-          continue;
-        const auto* gap = is_constant(beside.of(load->getPointerOperand()));
-        const llvm::SCEV* stride = strides.of(load->getPointerOperand());
-        const auto* known = is_constant(stride);
-        if (gap && gap->getAPInt() == layout.getTypeStoreSize(load->getType()) && stride &&
-            (!known || known->getAPInt().abs().uge(kFarApart)))
-          return true;
-      }
-    }
+  StrideOfGangs beside(dependence, variant_.width, evolution);
+  Reads found;
+  for (BasicBlock& block : code_) {
+    const llvm::Loop* loop = loops.getLoopFor(&block);
+    if (in_turn.contains(&block) || (loop ? !loop->isInnermost() : !also_in_blocks)) continue;
+    const Reads reads = reads_beside(block, beside);
+    if (loop ? has_far_stride(reads, *loop, evolution) : are_far_apart(reads, evolution))
+      found.append(reads);
   }
-  return false;
+  return found;
+}
+
+GangChoice::Reads GangChoice::reads_beside(BasicBlock& block, Growth& beside) const {
+  const auto& layout = code_.getParent()->getDataLayout();
+  Reads found;
+  for (Instruction& instruction : block) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load || !load->getType()->isVectorTy() || !is_device_memory(load->getPointerOperand()))
+      continue;
+    const auto* gap =
+        llvm::dyn_cast_or_null<llvm::SCEVConstant>(beside.of(load->getPointerOperand()));
+    if (gap && gap->getAPInt() == layout.getTypeStoreSize(load->getType())) found.push_back(load);
+  }
+  return found;
+}
+
+// The most registers that a gang needs from the first of the reads of a block to the last one, or
+// in an iteration.
+unsigned GangChoice::registers_between(llvm::ArrayRef<llvm::LoadInst*> reads) const {
+  const LiveVectors live(code_);
+  auto size = [&](const Value& value) { return registers_of(*value.getType()); };
+  unsigned most = 0;
+  for (size_t i = 0, end; i < reads.size(); i = end) {
+    const BasicBlock* block = reads[i]->getParent();
+    for (end = i + 1; end < reads.size() && reads[end]->getParent() == block;) ++end;
+    const bool repeats = loops_.getLoopFor(block) != nullptr;
+    const Instruction& first = repeats ? block->front() : *reads[i];
+    const Instruction& last = repeats ? block->back() : *reads[end - 1];
+    most = std::max(most, live.most(first, last, size));
+  }
+  return most;
 }
 
 // The blocks that gangs run one after the other: those behind a branch on which gangs may part,

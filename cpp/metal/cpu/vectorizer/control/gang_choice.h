@@ -4,6 +4,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/PassManager.h"
 #include "metal/cpu/variant.h"
 
@@ -16,6 +17,7 @@ class TargetTransformInfo;
 namespace metal::cpu {
 
 class GangDependence;
+class Growth;
 
 // The arguments that differ between the gangs of a set.
 llvm::SmallVector<unsigned> arguments_that_differ(const Variant& variant, uint32_t gangs);
@@ -25,7 +27,7 @@ class GangChoice {
   GangChoice(llvm::Function& code, const Variant& variant, const llvm::TargetTransformInfo& costs);
 
   // Of gangs that wait for each other, in a threadgroup of known size. They share what they read of
-  // a tile, or the rows in which their columns are.
+  // a tile, or the rows in which their columns are, or they read on where the gang before ended.
   uint32_t gangs_between_barriers(llvm::FunctionAnalysisManager& analyses) const;
 
   // Of SIMD-groups beside each other that do not wait. They share what they compute.
@@ -42,7 +44,11 @@ class GangChoice {
   unsigned registers_kept() const;
   bool shares_tile(uint32_t gangs) const;
   bool shares_work(uint32_t gangs) const;
-  bool read_together(llvm::FunctionAnalysisManager& analyses) const;
+  using Reads = llvm::SmallVector<llvm::LoadInst*>;
+  uint32_t gangs_that_read_on(llvm::FunctionAnalysisManager& analyses) const;
+  Reads reads_beside(llvm::FunctionAnalysisManager& analyses, bool also_in_blocks) const;
+  Reads reads_beside(llvm::BasicBlock& block, Growth& beside) const;
+  unsigned registers_between(llvm::ArrayRef<llvm::LoadInst*> reads) const;
   llvm::DenseSet<const llvm::BasicBlock*> blocks_in_turn(const GangDependence& dependence) const;
   bool read_neighbouring_columns(uint32_t gangs, llvm::FunctionAnalysisManager& analyses) const;
   uint32_t neighbour(uint32_t gangs) const;

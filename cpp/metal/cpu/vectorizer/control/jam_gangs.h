@@ -1,5 +1,6 @@
 // Makes code that runs several gangs of a threadgroup at once, so that they share what they read.
-// Gangs that read neighbouring columns (columns.h) share the rows in which these are.
+// Gangs that read neighbouring columns (columns.h) share the rows in which these are. Gangs that
+// read beside each other read on in memory.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
@@ -20,7 +21,7 @@ class Optimizer;
 // a barrier in it is one for all its gangs.
 //
 // As many gangs are jammed as there are registers for what loops keep for their next iteration.
-// Returns their number. It is 1 if the code stays as it is, because gangs would share little.
+// Returns their number. It is 1 if the code stays as it is, because gangs would gain little.
 // Otherwise the argument `index` becomes the number of the set of gangs, and x and y are not used.
 uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
                    llvm::FunctionAnalysisManager& analyses, const llvm::TargetTransformInfo& costs);

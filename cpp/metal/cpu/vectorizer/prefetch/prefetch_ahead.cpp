@@ -17,10 +17,12 @@
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/gang_dependence.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
+#include "metal/cpu/vectorizer/prefetch/stride_of_gangs.h"
 
 namespace metal::cpu {
 namespace {
@@ -41,10 +43,39 @@ bool reads_device_memory(const Instruction& instruction) {
   return load && !reads_constants(*load) && is_device_memory(load->getPointerOperand());
 }
 
+// Whether the next gang of a row reads on where a gang ends. Then it also prefetches on, and jammed
+// gangs need no branch for the line in which a gang's access ends.
+class NextGang {
+ public:
+  NextGang(llvm::Function& body, const BodyShapes& shapes, llvm::ScalarEvolution& evolution)
+      : shapes_(shapes),
+        dependence_(body, {kXArgument, kIndexArgument}, shapes.width),
+        stride_(dependence_, shapes.width, evolution) {}
+
+  bool reads_on(LoadInst& read) {
+    if (!shapes_.row_has_gangs) return false;
+    const auto* bytes =
+        llvm::dyn_cast_or_null<llvm::SCEVConstant>(stride_.of(read.getPointerOperand()));
+    const llvm::DataLayout& layout = read.getModule()->getDataLayout();
+    return bytes && bytes->getAPInt() == shapes_.width * layout.getTypeStoreSize(read.getType());
+  }
+
+ private:
+  const BodyShapes& shapes_;
+  GangDependence dependence_;
+  StrideOfGangs stride_;
+};
+
+void mark_stream(llvm::CallInst& prefetch) {
+  prefetch.setMetadata(kStream, llvm::MDNode::get(prefetch.getContext(), {}));
+}
+
 // Inserts a prefetch at so many bytes after the address of a read.
-llvm::CallInst* prefetch_behind(LoadInst& read, Value* bytes, Cache cache) {
+void prefetch_behind(LoadInst& read, Value* bytes, Cache cache, NextGang& next) {
   llvm::IRBuilder<> b(&read);
-  return create_prefetch(b, b.CreateGEP(b.getInt8Ty(), read.getPointerOperand(), bytes), cache);
+  Value* address = b.CreateGEP(b.getInt8Ty(), read.getPointerOperand(), bytes);
+  llvm::CallInst* prefetch = create_prefetch(b, address, cache);
+  if (next.reads_on(read)) mark_stream(*prefetch);
 }
 
 // ---- Iterations of a loop ----
@@ -76,11 +107,12 @@ bool has_barrier(const llvm::Loop& loop) {
 class LoopPrefetch {
  public:
   LoopPrefetch(llvm::Loop& loop, const llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution,
-               const ShapeAnalysis& analysis)
+               const ShapeAnalysis& analysis, NextGang& next)
       : loop_(loop),
         loops_(loops),
         evolution_(evolution),
         analysis_(analysis),
+        next_(next),
         fills_tiles_(has_barrier(loop)) {}
 
   bool run() {
@@ -96,7 +128,8 @@ class LoopPrefetch {
       const llvm::SCEV* bytes =
           evolution_.getMulExpr(stride, evolution_.getConstant(stride->getType(), distance));
       if (brings(fetched, read) || !expander.isSafeToExpandAt(bytes, load)) continue;
-      prefetch_behind(*load, expander.expandCodeFor(bytes, bytes->getType(), load), Cache::Second);
+      prefetch_behind(*load, expander.expandCodeFor(bytes, bytes->getType(), load), Cache::Second,
+                      next_);
       fetched.push_back(read);
     }
     return !fetched.empty();
@@ -147,6 +180,7 @@ class LoopPrefetch {
   const llvm::LoopInfo& loops_;
   llvm::ScalarEvolution& evolution_;
   const ShapeAnalysis& analysis_;
+  NextGang& next_;
   const bool fills_tiles_;
   Reads reads_;
 };
@@ -158,9 +192,10 @@ bool prefetch_iterations(llvm::Function& body, const BodyShapes& shapes,
   if (loops.empty()) return false;
   const llvm::PostDominatorTree post_dominators(body);
   const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
+  NextGang next(body, shapes, evolution);
   bool changed = false;
   for (llvm::Loop* loop : loops.getLoopsInPreorder())
-    changed |= LoopPrefetch(*loop, loops, evolution, analysis).run();
+    changed |= LoopPrefetch(*loop, loops, evolution, analysis, next).run();
   return changed;
 }
 
@@ -276,8 +311,7 @@ bool prefetch_streams(llvm::Function& body, const llvm::LoopInfo& loops) {
         IterationPrefetch::is_iteration(body)
             ? IterationPrefetch(body).address_ahead(*read)
             : b.CreateGEP(b.getInt8Ty(), read->getPointerOperand(), bytes_to_next(*read));
-    create_prefetch(b, address, Cache::First)
-        ->setMetadata(kStream, llvm::MDNode::get(body.getContext(), {}));
+    mark_stream(*create_prefetch(b, address, Cache::First));
   }
   return !reads.empty();
 }
@@ -292,9 +326,9 @@ bool waits(llvm::Function& body) {
 // gangs run one after the other, so processors do not follow what the threadgroup reads.
 class ThreadgroupPrefetch {
  public:
-  ThreadgroupPrefetch(llvm::Function& body, llvm::ScalarEvolution& evolution,
-                      const llvm::LoopInfo& loops)
-      : body_(body), evolution_(evolution), loops_(loops) {}
+  ThreadgroupPrefetch(llvm::Function& body, const BodyShapes& shapes,
+                      llvm::ScalarEvolution& evolution, const llvm::LoopInfo& loops)
+      : body_(body), evolution_(evolution), loops_(loops), next_gang_(body, shapes, evolution) {}
 
   bool run() {
     find_reads();
@@ -308,7 +342,8 @@ class ThreadgroupPrefetch {
       const llvm::SCEV* bytes = distance(address);
       // All that it depends on is before the load, which depends on it, too.
       if (!is_far(bytes) || !expander.isSafeToExpand(bytes)) continue;
-      prefetch_behind(*load, expander.expandCodeFor(bytes, bytes->getType(), load), Cache::Second);
+      prefetch_behind(*load, expander.expandCodeFor(bytes, bytes->getType(), load), Cache::Second,
+                      next_gang_);
       changed = true;
     }
     return changed;
@@ -387,6 +422,7 @@ class ThreadgroupPrefetch {
   llvm::Function& body_;
   llvm::ScalarEvolution& evolution_;
   const llvm::LoopInfo& loops_;
+  NextGang next_gang_;
   llvm::SmallVector<Read> reads_;
   llvm::ValueToSCEVMapTy next_, first_;
 };
@@ -398,7 +434,7 @@ llvm::PreservedAnalyses PrefetchAheadPass::run(llvm::Function& body,
   bool changed = prefetch_iterations(body, shapes_, analyses);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
-  if (waits(body) && ThreadgroupPrefetch(body, evolution, loops).run()) {
+  if (waits(body) && ThreadgroupPrefetch(body, shapes_, evolution, loops).run()) {
     changed = true;
   } else {
     changed |= prefetch_streams(body, loops);

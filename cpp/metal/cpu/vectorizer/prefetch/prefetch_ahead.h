@@ -37,7 +37,8 @@ class PrefetchAheadPass : public llvm::PassInfoMixin<PrefetchAheadPass> {
   const BodyShapes& shapes_;
 };
 
-// Whether the prefetch was made for code with non-temporal stores.
+// Whether the prefetch is one of a stream: gangs beside each other prefetch on where the one before
+// ends.
 bool is_of_stream(const llvm::IntrinsicInst& prefetch);
 
 }  // namespace metal::cpu

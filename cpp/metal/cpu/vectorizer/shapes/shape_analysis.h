@@ -17,6 +17,8 @@ namespace metal::cpu {
 struct BodyShapes {
   unsigned width = 0;            // lanes of a gang
   std::vector<Shape> arguments;  // of the body
+  // Whether several gangs, which may be jammed (jam_gangs.h), are known to be in a row.
+  bool row_has_gangs = false;
 };
 
 class ShapeAnalysis {

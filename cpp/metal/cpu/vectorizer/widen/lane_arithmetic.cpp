@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
 
+#include <optional>
+
 #include "llvm/Analysis/VectorUtils.h"
 #include "metal/compiler/internal_check.h"
 
@@ -67,6 +69,18 @@ bool depends_on_order(LaneFold fold, llvm::Type* type) {
   return type->isFloatingPointTy() && (fold == LaneFold::Sum || fold == LaneFold::Product);
 }
 
+// The only active lane, if masks tell. A SIMD-group often leaves its result to its first lane.
+std::optional<unsigned> only_active_lane(const Widener& w) {
+  const auto* mask = llvm::dyn_cast_or_null<Constant>(w.mask());
+  std::optional<unsigned> only;
+  for (unsigned lane = 0; mask && lane < w.width(); ++lane) {
+    const auto* active = llvm::dyn_cast_or_null<ConstantInt>(mask->getAggregateElement(lane));
+    if (!active || (active->isOne() && only)) return std::nullopt;
+    if (active->isOne()) only = lane;
+  }
+  return only;
+}
+
 }  // namespace
 
 // Combines one half with the other until one lane is left, which takes the fewest instructions.
@@ -74,6 +88,7 @@ bool depends_on_order(LaneFold fold, llvm::Type* type) {
 Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   llvm::IRBuilder<>& b = w.builder();
   llvm::Type* type = vector->getType()->getScalarType();
+  if (const auto lane = only_active_lane(w)) return b.CreateExtractElement(vector, *lane);
   Value* rest = w.where_active(vector, fold_identity(fold, type));
   for (unsigned half = w.width() / 2; half >= 1; half /= 2) {
     const bool neighbours = depends_on_order(fold, type);
