@@ -40,7 +40,7 @@ class GangChoice {
   bool fits_rows(uint32_t gangs) const;
   unsigned registers_of(const llvm::Type& type) const;
   unsigned registers_kept() const;
-  bool shares_tile(uint32_t gangs) const;
+  bool shares_tile(uint32_t gangs, llvm::FunctionAnalysisManager& analyses) const;
   bool shares_work(uint32_t gangs) const;
   bool read_together(llvm::FunctionAnalysisManager& analyses) const;
   llvm::DenseSet<const llvm::BasicBlock*> blocks_in_turn(const GangDependence& dependence) const;
