@@ -12,6 +12,17 @@ namespace metal::cpu {
 // How the threads of a kernel depend on each other.
 enum class Cooperation : uint32_t { None, Barriers, SimdGroups };
 
+// What gangs depend on.
+struct GangTraits {
+  Cooperation cooperation = Cooperation::None;
+  uint32_t natural_width = 1;  // lanes that suit the processor's vector registers
+  // The most lanes of gangs that wait at barriers. Longer ones would span several of the rows into
+  // which the kernel divides the rows of its threads, and read several rows of a tile at once.
+  uint32_t widest_waiting = kSimdWidth;
+  // The dimension along which neighbouring threadgroups access neighbouring memory.
+  uint32_t group_dimension = 0;
+};
+
 // How threads are assigned to the lanes of vector code.
 enum class ThreadLayout : uint32_t {
   Scalar,  // one thread at a time
@@ -26,6 +37,18 @@ inline constexpr uint32_t kFewThreads = uint32_t{1} << 27;
 
 // Threads of a row that are fewer run one by one.
 inline constexpr uint32_t kNarrowestGang = 8;
+
+// Neighbouring threadgroups along a dimension that run as one, so that the cache lines that they
+// share are accessed once. Each keeps memory of its own.
+struct JoinedGroups {
+  uint32_t count = 1;
+  uint32_t dimension = 0;  // x or y
+  uint32_t size = 0;       // threads of each along it, a power of two
+
+  bool any() const { return count > 1; }
+  bool along(unsigned i) const { return any() && i == dimension; }
+  bool operator==(const JoinedGroups&) const = default;
+};
 
 struct Variant {
   ThreadLayout layout = ThreadLayout::Scalar;
@@ -45,7 +68,8 @@ struct Variant {
   // SIMD-groups beside each other that code may run at once if they do not wait for each other: see
   // jam_gangs.h. Divides the number of those in the threadgroup's row.
   uint32_t gangs_at_once = 1;
-  uint32_t jammed = 1;  // gangs that are run at once; the code generator decides
+  uint32_t jammed = 1;       // gangs that are run at once; the code generator decides
+  JoinedGroups joined = {};  // all gangs must be jammed; otherwise there is no such code
   // No buffer that the kernel writes overlaps another one. Only of kernels in which this matters.
   bool separate_buffers = false;
   // Positions in the grid are below kFewThreads, so that small multiples of them do not wrap
@@ -73,9 +97,14 @@ void allow_columns(Variant& variant, const uint32_t (&size)[3]);
 // Adds the SIMD-groups that may run at once.
 METAL_API void allow_gangs_at_once(Variant& variant, const uint32_t (&size)[3]);
 
+// The neighbouring threadgroups of this size, whose threads wait, that may run as one: so many that
+// together they access whole cache lines. Each has so many bytes of threadgroup memory. Their sums
+// must fit into the registers.
+METAL_API JoinedGroups groups_to_join(const GangTraits& traits, const uint32_t (&size)[3],
+                                      uint32_t bytes);
+
 // The variant for threadgroups of this size in a launch whose rows have `row` threads; the last
-// threadgroup of a row may be cut. `natural_width`: the lanes that suit the vector registers.
-METAL_API Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,
-                                 uint32_t natural_width);
+// threadgroup of a row may be cut.
+METAL_API Variant choose_variant(const GangTraits& traits, const uint32_t (&size)[3], uint32_t row);
 
 }  // namespace metal::cpu

@@ -87,6 +87,8 @@ Description describe(const llvm::Module& module) {
     result.row = small(*node, 0);
     result.rows = small(*node, 1);
   }
+  for (const MDNode* node : nodes(module, "joined"))
+    result.joined = {small(*node, 0), small(*node, 1), small(*node, 2)};
   for (const MDNode* node : nodes(module, "checks"))
     result.checks = metal::parse_checks(text(*node, 0), "checks");
   return result;

@@ -4,6 +4,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/checks.h"
 #include "metal/compiler/front_end.h"
+#include "metal/cpu/variant.h"
 
 // A test writes down what it needs of these:
 //   !kernel = !{!0, !1, !2, !3}                   the kernel, then its arguments in their order
@@ -19,6 +20,8 @@
 //   !6 = !{i32 8}
 //   !rows = !{!8}                                 of the threadgroup: their length and number, if
 //   !8 = !{i32 64, i32 4}                         code is made for one size, see BodyForm
+//   !joined = !{!9}                               threadgroups that run as one, their dimension and
+//   !9 = !{i32 2, i32 0, i32 8}                   the threads of each along it, see JoinedGroups
 //   !checks = !{!7}                               see metal/checks.h
 //   !7 = !{!"bounds,races"}
 struct Description {
@@ -28,6 +31,7 @@ struct Description {
   uint32_t row_multiple = 1;
   uint32_t row = 0;
   uint32_t rows = 0;
+  metal::cpu::JoinedGroups joined;
   metal::Checks checks = metal::kNoChecks;
 };
 

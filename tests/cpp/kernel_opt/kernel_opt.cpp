@@ -130,6 +130,7 @@ class Passes {
     kernel_.form.row_multiple = description_.row_multiple;
     kernel_.form.row = description_.row;
     kernel_.form.rows = description_.rows;
+    kernel_.form.joined = description_.joined;
     kernel_.form.lanes_are_threads = find_cooperation(*unit_.module) == Cooperation::SimdGroups;
   }
 

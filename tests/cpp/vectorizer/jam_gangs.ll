@@ -197,3 +197,28 @@ exit:
 end:
   ret void
 }
+
+; Gangs may also share what they read in pairs.
+; CHECK-LABEL: define void @pairs(
+; CHECK-COUNT-4: phi <8 x float>
+; CHECK-COUNT-4: fadd <8 x float>
+; CHECK-COUNT-4: store <8 x float>
+define void @pairs(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  %tile = addrspacecast ptr %group to ptr addrspace(3)
+  %pair = lshr i32 %y, 1
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi <8 x float> [ zeroinitializer, %entry ], [ %more, %loop ]
+  %at = getelementptr [64 x <8 x float>], ptr addrspace(3) %tile, i32 %pair, i32 %i
+  %value = load <8 x float>, ptr addrspace(3) %at
+  %more = fadd <8 x float> %sum, %value
+  %next = add i32 %i, 1
+  %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  %out = getelementptr <8 x float>, ptr %group, i32 %y
+  store <8 x float> %more, ptr %out
+  ret void
+}

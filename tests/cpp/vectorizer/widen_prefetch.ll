@@ -17,6 +17,18 @@ define void @block(ptr addrspace(1) %in, i32 %x) {
   ret void
 }
 
+; Half a line or less is one prefetch: it seldom ends in another line.
+; CHECK-LABEL: define internal void @half.wide
+; CHECK: call void @llvm.prefetch.p1
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @half(ptr addrspace(1) %in, i32 %x) {
+  %index = zext i32 %x to i64
+  %at = getelementptr i8, ptr addrspace(1) %in, i64 %index
+  call void @llvm.prefetch.p1(ptr addrspace(1) %at, i32 0, i32 2, i32 1)
+  ret void
+}
+
 ; In code with non-temporal stores, the next gang prefetches the next line, and a uniform address is not prefetched.
 ; CHECK-LABEL: define internal void @stream.wide
 ; CHECK-COUNT-2: call void @llvm.prefetch.p1

@@ -386,7 +386,10 @@ class Maker(Statements):
         return grid3, group3
 
     def sizes_of_phases(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Threadgroups of several gangs."""
+        """Threadgroups of several gangs, or many short ones, some of which run as one."""
+        if self.chance(0.25):
+            x, y = group = self.rng.choice(((8, 8), (8, 4), (8, 2), (8, 1), (8, 3)))
+            return (x * self.rng.choice((4, 5, 8)), y * self.rng.choice((4, 7, 8)), 1), (*group, 1)
         x, y = group = self.rng.choice(
             ((64, 1), (128, 1), (256, 1), (320, 1), (72, 1), (100, 1), (512, 1), (32, 4), (64, 3),
              (32, 8), (16, 8), (16, 16), (8, 8), (10, 20))

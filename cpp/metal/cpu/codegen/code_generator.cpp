@@ -83,7 +83,8 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
                  .row_multiple = attempt.row_multiple,
                  .few_threads = attempt.few_threads,
                  .row = attempt.gangs_in_row * attempt.width,
-                 .rows = attempt.rows},
+                 .rows = attempt.rows,
+                 .joined = attempt.joined},
         .threads_wait = cooperation != Cooperation::None || (attempt.checks & kCheckOrder) != 0,
         .checks = attempt.checks,
         .screened = attempt.screened};
@@ -92,6 +93,7 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
       generate_scalar(*module, kernel, code);
     } else {
       generate_wide(*module, kernel, attempt, code);
+      if (!code.why_scalar.empty() && attempt.joined.any()) return {};
       if (!code.why_scalar.empty()) continue;
     }
     emit(*module, *target);
@@ -115,12 +117,12 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   auto module = compiler::read_bitcode(function.bitcode, context);
   auto target = create_target();
   KernelTraits traits;
-  traits.cooperation = find_cooperation(*module);
+  traits.gangs.cooperation = find_cooperation(*module);
   const bool waits = has_threadgroup_barriers(*module);
   compiler::specialize(*module, function, constants);
   module->setDataLayout(target->createDataLayout());
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
-  traits.natural_width = natural_width(*target);
+  traits.gangs.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.column_dimension = column_dimension(*module);
@@ -128,7 +130,11 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.may_jam = (rereads_threadgroup_memory(*module) || reads_tile_columns(*module) ||
                     waits_often(*module)) &&
                    !has_atomics(*module);
-  traits.may_jam_beside = traits.cooperation == Cooperation::SimdGroups && traits.repeats &&
+  if (traits.may_jam) {
+    traits.gangs.widest_waiting = divided_row(*module);
+    traits.gangs.group_dimension = groups_write_columns(*module) ? 1 : 0;
+  }
+  traits.may_jam_beside = traits.gangs.cooperation == Cooperation::SimdGroups && traits.repeats &&
                           !waits && !has_atomics(*module);
   traits.depends_on_threadgroup = depends_on_threadgroup(function);
   traits.element_accesses = find_element_accesses(*module, function);
@@ -166,8 +172,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
     text += form == "asm" ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
                           : compiler::print_ir(module);
   };
-  Variant variant =
-      choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width);
+  Variant variant = choose_variant(traits.gangs, threadgroup, threadgroup[0]);
   variant.separate_buffers = traits.depends_on_overlap;
   variant.few_threads = true;
   if (traits.may_jam) allow_jam(variant, threadgroup);

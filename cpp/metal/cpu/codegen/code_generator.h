@@ -13,7 +13,8 @@
 namespace metal::cpu {
 
 struct ObjectCode {
-  std::string bytes;    // an ELF object that defines kEntrySymbol
+  // An ELF object that defines kEntrySymbol; empty if there is no code for joined threadgroups.
+  std::string bytes;
   std::string general;  // bitcode of what kGeneralSlot calls; may be empty
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
@@ -25,9 +26,8 @@ struct ObjectCode {
 
 // What is known of a kernel before code is generated for it.
 struct KernelTraits {
-  Cooperation cooperation = Cooperation::None;
+  GangTraits gangs;
   uint32_t static_threadgroup_memory = 0;  // bytes
-  uint32_t natural_width = 1;              // lanes that suit the processor
   bool repeats = true;                     // see may_repeat
   bool jumps_along_rows = true;            // see row_access.h
   bool depends_on_overlap = true;          // see separate_memory.h

@@ -9,6 +9,7 @@
 
 namespace llvm {
 class Function;
+class IRBuilderBase;
 class Instruction;
 class Module;
 class TargetMachine;
@@ -24,12 +25,6 @@ inline constexpr auto kThreadgroupMemory = static_cast<unsigned>(AddressSpace::T
 // Gives functions the attributes for this processor, and those that all CPU code needs.
 void retarget(llvm::Module& module, const llvm::TargetMachine& target);
 
-// Turns `threadgroup` variables into offsets into the memory that the body's group argument points
-// to.
-void lower_threadgroup_variables(llvm::Function& body);
-// The bytes that these variables take.
-uint32_t size_of_threadgroup_variables(llvm::Module& module);
-
 struct BodyForm {
   bool lanes_are_threads = false;  // a gang is a SIMD-group
   uint32_t row_multiple = 1;       // see Variant
@@ -38,7 +33,17 @@ struct BodyForm {
   // one layer. Otherwise 0.
   uint32_t row = 0;
   uint32_t rows = 0;
+  JoinedGroups joined = {};
 };
+
+// Which of the threadgroups that run as one a thread of the body belongs to.
+llvm::Value* number_in_joined(llvm::IRBuilderBase& b, llvm::Function& body, const BodyForm& form);
+
+// Turns `threadgroup` variables into offsets into the memory that the body's group argument points
+// to. Threadgroups that run as one have theirs one behind the other.
+void lower_threadgroup_variables(llvm::Function& body, const BodyForm& form);
+// The bytes that these variables take in a threadgroup.
+uint32_t size_of_threadgroup_variables(llvm::Module& module);
 
 // Makes the body from the kernel, with the arguments of markers.h. The kernel's own arguments are
 // read from the launch, its built-in ones are computed from the thread's position.

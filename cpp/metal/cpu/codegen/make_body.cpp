@@ -28,28 +28,28 @@ class BuiltinLowering {
       case Builtin::ThreadPositionInGrid:
         return position(b, group, i);
       case Builtin::ThreadPositionInThreadgroup:
-        return body_.getArg(kXArgument + i);
+        return place(b, i);
       case Builtin::ThreadIndexInThreadgroup:
-        return index();
+        return index(b);
       case Builtin::ThreadIndexInSimdgroup:
-        return lane_ ? lane_ : b.CreateAnd(index(), kSimdWidth - 1);
+        return lane_ ? lane_ : b.CreateAnd(index(b), kSimdWidth - 1);
       case Builtin::ThreadIndexInQuadgroup:
-        return b.CreateAnd(index(), 3);
+        return b.CreateAnd(index(b), 3);
       case Builtin::SimdgroupIndexInThreadgroup:
-        return b.CreateUDiv(index(), b.getInt32(kSimdWidth));
+        return b.CreateUDiv(index(b), b.getInt32(kSimdWidth));
       case Builtin::QuadgroupIndexInThreadgroup:
-        return b.CreateUDiv(index(), b.getInt32(4));
+        return b.CreateUDiv(index(b), b.getInt32(4));
       case Builtin::ThreadgroupPositionInGrid:
-        return group.position(i);
+        return group_position(b, group, i);
       case Builtin::ThreadsPerGrid:
       case Builtin::GridSize:
         return group.threads_per_grid(i);
       case Builtin::ThreadsPerThreadgroup:
         return size(b, group, i);
       case Builtin::DispatchThreadsPerThreadgroup:
-        return group.threads_per_threadgroup(i);
+        return dispatched_size(b, group, i);
       case Builtin::ThreadgroupsPerGrid:
-        return group.threadgroups_per_grid(i);
+        return group_count(b, group, i);
       case Builtin::ThreadsPerSimdgroup:
         return b.getInt32(kSimdWidth);
       case Builtin::QuadgroupsPerThreadgroup:
@@ -67,7 +67,34 @@ class BuiltinLowering {
   }
 
  private:
-  Value* index() { return body_.getArg(kIndexArgument); }
+  Value* place(llvm::IRBuilder<>& b, unsigned i) {
+    Value* place = body_.getArg(kXArgument + i);
+    return form_.joined.along(i) ? b.CreateAnd(place, form_.joined.size - 1) : place;
+  }
+
+  // Joined threadgroups have one layer.
+  Value* index(llvm::IRBuilder<>& b) {
+    if (!form_.joined.any()) return body_.getArg(kIndexArgument);
+    const uint32_t row = form_.joined.along(0) ? form_.joined.size : form_.row;
+    Value* before = b.CreateNUWMul(place(b, 1), b.getInt32(row));
+    return b.CreateNUWAdd(before, place(b, 0));
+  }
+
+  Value* group_position(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    if (!form_.joined.along(i)) return group.position(i);
+    Value* first = b.CreateNUWMul(group.position(i), b.getInt32(form_.joined.count));
+    return b.CreateNUWAdd(first, number_in_joined(b, body_, form_));
+  }
+
+  Value* dispatched_size(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    return form_.joined.along(i) ? b.getInt32(form_.joined.size) : group.threads_per_threadgroup(i);
+  }
+
+  // The last of joined threadgroups may be missing, but none is cut.
+  Value* group_count(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    if (!form_.joined.along(i)) return group.threadgroups_per_grid(i);
+    return b.CreateUDiv(group.threads_per_grid(i), b.getInt32(form_.joined.size));
+  }
 
   Value* position(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
     Value* before = b.CreateNUWMul(group.position(i), row_length(b, group, i));
@@ -85,6 +112,7 @@ class BuiltinLowering {
 
   // Of this threadgroup, which may be cut at the edge of the grid.
   Value* size(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    if (form_.joined.along(i)) return b.getInt32(form_.joined.size);
     if (form_.row == 0) return group.size(i);
     return b.getInt32(i == 0 ? form_.row : i == 1 ? form_.rows : 1);
   }
@@ -93,8 +121,7 @@ class BuiltinLowering {
     GroupAccess group(b, body_.getArg(kGroupArgument));
     Value* product = b.getInt32(1);
     for (unsigned i = 0; i < 3; ++i) {
-      product =
-          b.CreateMul(product, dispatched ? group.threads_per_threadgroup(i) : size(b, group, i));
+      product = b.CreateMul(product, dispatched ? dispatched_size(b, group, i) : size(b, group, i));
     }
     return product;
   }
@@ -154,6 +181,11 @@ bool depends_on_threadgroup(const FunctionInfo& kernel) {
     return builtin != Builtin::ThreadPositionInGrid && builtin != Builtin::ThreadsPerGrid &&
            builtin != Builtin::GridSize && builtin != Builtin::GridOrigin;
   });
+}
+
+llvm::Value* number_in_joined(llvm::IRBuilderBase& b, llvm::Function& body, const BodyForm& form) {
+  return b.CreateUDiv(body.getArg(kXArgument + form.joined.dimension),
+                      b.getInt32(form.joined.size));
 }
 
 llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, const BodyForm& form) {

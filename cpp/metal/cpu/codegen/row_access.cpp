@@ -1,5 +1,6 @@
 #include "metal/cpu/codegen/row_access.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -12,8 +13,10 @@
 #include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/abi.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/repetition.h"
+#include "metal/cpu/variant.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
@@ -24,8 +27,9 @@ using llvm::Value;
 
 constexpr int64_t kNearColumn = 32;  // bytes; what is closer is read at once
 
-// By how much a value grows from one thread to the next along a dimension; nothing where that is
-// not known. It is a guess: numbers that wrap around and values that change in loops do not count.
+// By how much a value grows from one thread or threadgroup to the next along a dimension; nothing
+// where that is not known. It is a guess: numbers that wrap around and values that change in loops
+// do not count.
 using Step = std::optional<int64_t>;
 
 Step scaled(Step step, const Value& factor) {
@@ -35,10 +39,12 @@ Step scaled(Step step, const Value& factor) {
   return *step * constant->getSExtValue();
 }
 
+enum class StepOf { Thread, Threadgroup };
+
 class Steps {
  public:
-  Steps(const llvm::DataLayout& layout, unsigned dimension)
-      : layout_(layout), dimension_(dimension) {}
+  Steps(const llvm::DataLayout& layout, unsigned dimension, StepOf of = StepOf::Thread)
+      : layout_(layout), dimension_(dimension), of_(of) {}
 
   Step of(const Value& value) {
     const auto* instruction = llvm::dyn_cast<Instruction>(&value);
@@ -97,9 +103,13 @@ class Steps {
     if (!found) return std::nullopt;
     switch (found->builtin) {
       case compiler::Builtin::ThreadPositionInGrid:
-      case compiler::Builtin::ThreadPositionInThreadgroup:
         return found->component == dimension_ ? 1 : 0;
+      case compiler::Builtin::ThreadPositionInThreadgroup:
+        return of_ == StepOf::Thread && found->component == dimension_ ? 1 : 0;
+      case compiler::Builtin::ThreadgroupPositionInGrid:
+        return of_ == StepOf::Threadgroup && found->component == dimension_ ? 1 : 0;
       case compiler::Builtin::ThreadIndexInThreadgroup:
+        if (of_ == StepOf::Threadgroup) return 0;
         return dimension_ == 0 ? Step(1) : std::nullopt;
       default:
         return 0;
@@ -129,8 +139,36 @@ class Steps {
 
   const llvm::DataLayout& layout_;
   const unsigned dimension_;
+  const StepOf of_;
   llvm::DenseMap<const Instruction*, Step> steps_;
 };
+
+// Whether threads that are neighbours along a row have consecutive values.
+bool counts_along_row(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const auto found = call ? compiler::as_builtin_call(*call) : std::nullopt;
+  if (!found || found->component != 0) return false;
+  return found->builtin == compiler::Builtin::ThreadPositionInGrid ||
+         found->builtin == compiler::Builtin::ThreadPositionInThreadgroup ||
+         found->builtin == compiler::Builtin::ThreadIndexInThreadgroup;
+}
+
+// The power of two by which the number is divided; 0 if it is not.
+uint64_t divisor_of(const Value& number, const llvm::User& user) {
+  if (user.getNumOperands() != 2 || user.getOperand(0) != &number) return 0;
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(user.getOperand(1));
+  const auto* instruction = llvm::dyn_cast<Instruction>(&user);
+  if (!constant || !instruction) return 0;
+  const llvm::APInt& operand = constant->getValue();
+  switch (instruction->getOpcode()) {
+    case Instruction::LShr:
+      return operand.ult(32) ? uint64_t{1} << operand.getZExtValue() : 0;
+    case Instruction::And:
+      return operand.isNegatedPowerOf2() ? (-operand).getZExtValue() : 0;
+    default:
+      return 0;
+  }
+}
 
 bool is_device_access(const Instruction& instruction) {
   const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
@@ -172,8 +210,33 @@ uint32_t column_dimension(const llvm::Module& kernel) {
   return 0;
 }
 
+bool groups_write_columns(const llvm::Module& kernel) {
+  Steps beside(kernel.getDataLayout(), 0, StepOf::Threadgroup);
+  Steps below(kernel.getDataLayout(), 1, StepOf::Threadgroup);
+  return any_instruction(kernel, [&](const Instruction& instruction) {
+    if (!llvm::isa<llvm::StoreInst>(instruction) || !is_device_access(instruction)) return false;
+    const Value& address = *llvm::getLoadStorePointerOperand(&instruction);
+    const Step step = below.of(address);
+    return step && *step != 0 && !is_apart(step, int64_t{kCacheLine}) &&
+           is_apart(beside.of(address), int64_t{kCacheLine});
+  });
+}
+
 bool reads_tile_columns(const llvm::Module& kernel) {
   return any_is_apart(kernel, reads_threadgroup_memory, kNearColumn);
+}
+
+uint32_t divided_row(const llvm::Module& kernel) {
+  uint64_t row = kSimdWidth;
+  any_instruction(kernel, [&](const Instruction& number) {
+    if (!counts_along_row(number)) return false;
+    for (const llvm::User* user : number.users()) {
+      const uint64_t divisor = divisor_of(number, *user);
+      if (divisor >= kNarrowestGang) row = std::min(row, divisor);
+    }
+    return false;
+  });
+  return static_cast<uint32_t>(row);
 }
 
 }  // namespace metal::cpu

@@ -189,6 +189,23 @@ std::array<uint32_t, 3> coarsened_size(const CpuKernel& kernel,
   return size;
 }
 
+// The neighbouring threadgroups, whose threads wait for each other, that run as one. None is cut,
+// and their memory has a size that code knows.
+JoinedGroups groups_to_join(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  const auto& size = parameters.threads_per_threadgroup;
+  const auto& grid = parameters.threads_per_grid;
+  const JoinedGroups joined = kernel.groups_to_join(size);
+  if (!joined.any() || !ThreadgroupOrder(parameters, 1).natural()) return {};
+  if (std::ranges::any_of(parameters.threadgroup_memory, [](auto bytes) { return bytes != 0; }))
+    return {};
+  uint64_t groups = 1;
+  for (unsigned i = 0; i < 3; ++i) {
+    if (grid[i] % size[i] != 0) return {};
+    groups *= grid[i] / size[i];
+  }
+  return groups / joined.count < parallel_width() * kChunksPerCore ? JoinedGroups{} : joined;
+}
+
 }  // namespace
 
 Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
@@ -210,25 +227,35 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
     offset += divide_up(parameters.threadgroup_memory[i], 16) * 16;
   }
   threadgroup_memory_ = offset;
-  const auto size = coarsened_size(machine_code, parameters);
-  order_ = ThreadgroupOrder(parameters, size[0] / parameters.threads_per_threadgroup[0]);
-  launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
-  threads_ = 1;
-  groups_ = 1;
-  for (int i = 0; i < 3; ++i) {
-    launch_.threads_per_grid[i] = parameters.threads_per_grid[i];
-    launch_.threads_per_threadgroup[i] = size[static_cast<size_t>(i)];
-    launch_.threadgroups_per_grid[i] = static_cast<uint32_t>(
-        divide_up(parameters.threads_per_grid[i], launch_.threads_per_threadgroup[i]));
-    threads_ *= launch_.threads_per_threadgroup[i];
-    groups_ *= launch_.threadgroups_per_grid[i];
+  const JoinedGroups joined = groups_to_join(machine_code, parameters);
+  lay_out(joined);
+  if (!choose_code(joined)) {
+    lay_out({});
+    choose_code({});
   }
   if (ordered && ordered->schedule) order_ = ThreadgroupOrder(ordered->schedule->order(groups_));
-  choose_code();
   if (parameters.checked) prepare_checks();
 }
 
 Dispatch::~Dispatch() = default;
+
+// Divides the grid into threadgroups, of which some run as one.
+void Dispatch::lay_out(const JoinedGroups& joined) {
+  auto size = coarsened_size(machine_code_, parameters_);
+  size[joined.dimension] *= joined.count;
+  order_ = ThreadgroupOrder(parameters_, size[0] / parameters_.threads_per_threadgroup[0]);
+  launch_.order_stride = order_.natural() ? 0 : parameters_.order_stride;
+  threads_ = 1;
+  groups_ = 1;
+  for (unsigned i = 0; i < 3; ++i) {
+    launch_.threads_per_grid[i] = parameters_.threads_per_grid[i];
+    launch_.threads_per_threadgroup[i] = size[i];
+    launch_.threadgroups_per_grid[i] =
+        static_cast<uint32_t>(divide_up(parameters_.threads_per_grid[i], size[i]));
+    threads_ *= size[i];
+    groups_ *= launch_.threadgroups_per_grid[i];
+  }
+}
 
 void Dispatch::prepare_checks() {
   const bool finds_races = checks() & kCheckRaces;
@@ -259,10 +286,12 @@ void Dispatch::report_findings() const {
   if (!reports.empty() && parameters_.checked->handler) parameters_.checked->handler(reports);
 }
 
-// Runs before the launch starts, as code may have to be generated.
-void Dispatch::choose_code() {
+// Runs before the launch starts, as code may have to be generated. False if there is none for
+// these joined threadgroups.
+bool Dispatch::choose_code(const JoinedGroups& joined) {
   const LaunchFacts facts{.separate_buffers = !shares_results_,
-                          .few_threads = has_few_threads(parameters_)};
+                          .few_threads = has_few_threads(parameters_),
+                          .joined = joined};
   uint32_t sizes[3][2];  // of whole threadgroups and of cut ones; 0 if there is none
   for (unsigned i = 0; i < 3; ++i) {
     const uint32_t whole = launch_.threads_per_threadgroup[i], grid = launch_.threads_per_grid[i];
@@ -272,10 +301,11 @@ void Dispatch::choose_code() {
   for (unsigned cut = 0; cut < 8; ++cut) {
     const uint32_t size[] = {sizes[0][cut & 1], sizes[1][cut >> 1 & 1], sizes[2][cut >> 2]};
     const bool exists = size[0] != 0 && size[1] != 0 && size[2] != 0;
-    if (exists) {
-      codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], facts);
-    }
+    if (!exists) continue;
+    codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], facts);
+    if (!codes_[cut]->entry) return false;
   }
+  return true;
 }
 
 const CpuCode& Dispatch::code(const Group& group) const {

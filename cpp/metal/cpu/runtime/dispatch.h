@@ -13,6 +13,7 @@
 #include "metal/cpu/runtime/messages.h"
 #include "metal/cpu/runtime/threadgroup_order.h"
 #include "metal/cpu/runtime/worker.h"
+#include "metal/cpu/variant.h"
 #include "metal/driver.h"
 
 namespace metal::cpu {
@@ -100,7 +101,8 @@ class Dispatch {
                             uint64_t largest);
   void throw_failure();
 
-  void choose_code();
+  void lay_out(const JoinedGroups& joined);
+  bool choose_code(const JoinedGroups& joined);
   void prepare_checks();
   void report_findings() const;
 

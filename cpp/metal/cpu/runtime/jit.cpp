@@ -32,7 +32,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry of code has some numbers, the reason why there is no vector code, the general code
 // and the object file; one of traits has some numbers, and four more for each access of an element.
 constexpr size_t kCodeNumbers = 7;
-constexpr size_t kTraitNumbers = 10;
+constexpr size_t kTraitNumbers = 12;
 constexpr size_t kAccessNumbers = 4;
 
 template <size_t N>
@@ -72,9 +72,11 @@ ObjectCode from_entry(const std::string& entry) {
 KernelTraits traits_from_entry(const std::string& entry) {
   uint32_t numbers[kTraitNumbers];
   std::memcpy(numbers, entry.data(), sizeof(numbers));
-  KernelTraits traits{.cooperation = static_cast<Cooperation>(numbers[0]),
+  KernelTraits traits{.gangs = {.cooperation = static_cast<Cooperation>(numbers[0]),
+                                .natural_width = numbers[2],
+                                .widest_waiting = numbers[10],
+                                .group_dimension = numbers[11]},
                       .static_threadgroup_memory = numbers[1],
-                      .natural_width = numbers[2],
                       .repeats = numbers[3] != 0,
                       .jumps_along_rows = numbers[4] != 0,
                       .depends_on_overlap = numbers[5] != 0,
@@ -93,10 +95,10 @@ KernelTraits traits_from_entry(const std::string& entry) {
 
 std::string to_entry(const KernelTraits& traits) {
   std::string entry = to_text<kTraitNumbers>(
-      {static_cast<uint32_t>(traits.cooperation), traits.static_threadgroup_memory,
-       traits.natural_width, traits.repeats, traits.jumps_along_rows, traits.depends_on_overlap,
-       traits.may_jam, traits.may_jam_beside, traits.column_dimension,
-       traits.depends_on_threadgroup});
+      {static_cast<uint32_t>(traits.gangs.cooperation), traits.static_threadgroup_memory,
+       traits.gangs.natural_width, traits.repeats, traits.jumps_along_rows,
+       traits.depends_on_overlap, traits.may_jam, traits.may_jam_beside, traits.column_dimension,
+       traits.depends_on_threadgroup, traits.gangs.widest_waiting, traits.gangs.group_dimension});
   for (const ElementAccess& access : traits.element_accesses) {
     entry += to_text<kAccessNumbers>({access.buffer, access.bytes, access.shared, access.written});
   }
@@ -119,7 +121,7 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
 
 ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function,
                             const ConstantValues& constants, const Variant& variant) {
-  if (auto entry = compiler::cache_load(key); entry && entry->size() > kCodeNumbers * 4)
+  if (auto entry = compiler::cache_load(key); entry && entry->size() >= kCodeNumbers * 4)
     return from_entry(*entry);
   ObjectCode code = compiler_library().generate_code(function, constants, variant);
   compiler::cache_store(key, to_entry(code));
@@ -146,7 +148,7 @@ class JitKernel : public CpuKernel {
         traits_(load_traits(key_ + "-traits", function_, constants_)) {
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
-    threads_are_independent = !checks_ && traits_.cooperation == Cooperation::None &&
+    threads_are_independent = !checks_ && traits_.gangs.cooperation == Cooperation::None &&
                               static_threadgroup_memory == 0 && !traits_.depends_on_threadgroup;
     repeats = traits_.repeats;
     jumps_along_rows = traits_.jumps_along_rows;
@@ -157,11 +159,15 @@ class JitKernel : public CpuKernel {
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row,
                           const LaunchFacts& facts) const override {
     Variant variant;
-    if (mode_ != CodeMode::Reference)
-      variant = choose_variant(traits_.cooperation, size, row, traits_.natural_width);
+    const JoinedGroups& joined = facts.joined;
+    if (mode_ != CodeMode::Reference) {
+      const uint32_t own_row = joined.along(0) ? joined.size : size[0];
+      variant = choose_variant(traits_.gangs, {own_row, size[1], size[2]}, row);
+    }
     if (mode_ == CodeMode::Vector) {
       variant.separate_buffers = facts.separate_buffers && traits_.depends_on_overlap;
       variant.few_threads = facts.few_threads;
+      variant.joined = joined;
       if (traits_.may_jam) allow_jam(variant, size);
       if (traits_.may_jam_beside) allow_gangs_at_once(variant, size);
       if (traits_.column_dimension) allow_columns(variant, size);
@@ -173,6 +179,11 @@ class JitKernel : public CpuKernel {
       if (loaded.variant == variant) return loaded.code;
     }
     return load(variant);
+  }
+
+  JoinedGroups groups_to_join(const uint32_t (&size)[3]) const override {
+    if (mode_ != CodeMode::Vector || checks_ || !traits_.may_jam) return {};
+    return cpu::groups_to_join(traits_.gangs, size, static_threadgroup_memory);
   }
 
  private:
@@ -190,9 +201,14 @@ class JitKernel : public CpuKernel {
         std::to_string(variant.width) + "-" + std::to_string(variant.row_multiple) + "-" +
         std::to_string(variant.gangs_in_row) + "x" + std::to_string(variant.rows) + "-" +
         std::to_string(variant.rows_at_once) + "x" + std::to_string(variant.layers_at_once) + "-" +
-        std::to_string(variant.gangs_at_once) + (variant.separate_buffers ? "-separate" : "") +
-        (variant.few_threads ? "-few" : "");
+        std::to_string(variant.gangs_at_once) + "-" + std::to_string(variant.joined.count) + "x" +
+        std::to_string(variant.joined.dimension) + "x" + std::to_string(variant.joined.size) +
+        (variant.separate_buffers ? "-separate" : "") + (variant.few_threads ? "-few" : "");
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
+    if (object.bytes.empty()) {  // not for joined threadgroups
+      loaded_.push_back({variant, {}, nullptr});
+      return loaded_.back().code;
+    }
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;
     auto memory = load_object(
         object.bytes,

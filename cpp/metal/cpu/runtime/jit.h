@@ -12,12 +12,13 @@
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/abi.h"
 #include "metal/cpu/codegen/element_access.h"
+#include "metal/cpu/variant.h"
 
 namespace metal::cpu {
 
 // Code for the threadgroups of one variant.
 struct CpuCode {
-  EntryPoint entry = nullptr;
+  EntryPoint entry = nullptr;  // null if there is no code for joined threadgroups
   Granularity granularity = Granularity::Group;
   // Whether `entry` may call a metal_cpu_* function that waits: for barriers, SIMD-group functions
   // or reconvergence.
@@ -32,6 +33,7 @@ struct CpuCode {
 struct LaunchFacts {
   bool separate_buffers = false;
   bool few_threads = false;
+  JoinedGroups joined = {};
 };
 
 // A kernel ready to run.
@@ -42,6 +44,9 @@ struct CpuKernel {
   // generated on first use; throws CompileError if that fails. Thread-safe.
   virtual const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row,
                                   const LaunchFacts& facts) const = 0;
+
+  // The neighbouring threadgroups of this size that may run as one.
+  virtual JoinedGroups groups_to_join(const uint32_t (&)[3]) const { return {}; }
 
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
   uint32_t max_total_threads = 1024;       // per threadgroup

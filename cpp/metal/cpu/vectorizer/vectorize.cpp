@@ -96,7 +96,7 @@ class Vectorizer {
     }
     Vectorized result{.prefetches = code.prefetch_slice != nullptr,
                       .interchanges = code.iteration != nullptr};
-    make_entry(code);
+    if (!make_entry(code)) return {reason_};
     if (code.speculative) result.general = extract_general_code(*code.wide);
     finish_vector_code(module_, target_, optimizer_);
     return result;
@@ -189,16 +189,18 @@ class Vectorizer {
     return context.wide;
   }
 
-  void make_entry(GangCode& code) {
+  // False if there is none; `reason_` says why.
+  bool make_entry(GangCode& code) {
     if (rest_) {
       jam_row(code);
       make_rows_entry(code, *rest_, variant_.width);
     } else if (has_barriers_) {
-      make_entry_with_barriers(*code.wide);
+      return make_entry_with_barriers(*code.wide);
     } else {
       jam_gangs_beside(code);
       make_all_gangs_entry(code, variant_);
     }
+    return true;
   }
 
   void jam_gangs_beside(GangCode& code) {
@@ -217,15 +219,22 @@ class Vectorizer {
     code.jammed = clone_jamming_row(gang, variant_, optimizer_, costs);
   }
 
-  void make_entry_with_barriers(llvm::Function& wide) {
+  // Joined threadgroups need not come to the same barriers. But where gangs are jammed, all of them
+  // take the same path to each barrier.
+  bool make_entry_with_barriers(llvm::Function& wide) {
     optimizer_.simplify_wide(wide);
     Variant jammed = variant_;
     const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(wide);
     if (variant_.gangs_in_row) read_columns_early(wide, optimizer_.functions());
     jammed.jammed = jam_gangs(wide, variant_, optimizer_.functions(), costs);
+    if (variant_.joined.any() && jammed.jammed != variant_.gangs_in_row * variant_.rows) {
+      reason_ = "the gangs of joined threadgroups do not run at once";
+      return false;
+    }
     if (jammed.jammed > 1) optimizer_.tidy(wide);
     join_columns(wide, optimizer_.functions(), costs);
     make_phases_entry(wide, jammed, optimizer_);
+    return true;
   }
 
   PassContext context_of(uint32_t width) {

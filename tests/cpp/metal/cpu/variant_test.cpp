@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kNatural = 16;
 
 Variant choose(Cooperation cooperation, uint32_t x, uint32_t y = 1, uint32_t z = 1) {
-  return choose_variant(cooperation, {x, y, z}, x, kNatural);
+  return choose_variant({.cooperation = cooperation, .natural_width = kNatural}, {x, y, z}, x);
 }
 
 TEST(Variant, FreeThreadsAlongRows) {
@@ -32,6 +32,31 @@ TEST(Variant, ThreadsThatWait) {
   EXPECT_EQ(choose(Cooperation::Barriers, 40).width, 8u);
   EXPECT_EQ(choose(Cooperation::Barriers, 40).layout, ThreadLayout::Full);
   EXPECT_EQ(choose(Cooperation::Barriers, 1).layout, ThreadLayout::Ragged);
+}
+
+TEST(Variant, GangsWithinDividedRows) {
+  const GangTraits traits{
+      .cooperation = Cooperation::Barriers, .natural_width = kNatural, .widest_waiting = 8};
+  EXPECT_EQ(choose_variant(traits, {64, 1, 1}, 64).width, 8u);
+  EXPECT_EQ(choose_variant(traits, {20, 1, 1}, 20).layout, ThreadLayout::Ragged);
+}
+
+TEST(Variant, JoinedGroups) {
+  GangTraits traits{.cooperation = Cooperation::Barriers, .natural_width = 32};
+  EXPECT_EQ(groups_to_join(traits, {8, 8, 1}, 512), (JoinedGroups{2, 0, 8}));
+  EXPECT_FALSE(groups_to_join(traits, {16, 8, 1}, 512).any());  // whole lines
+  EXPECT_FALSE(groups_to_join(traits, {8, 8, 2}, 512).any());
+  EXPECT_FALSE(groups_to_join(traits, {24, 4, 1}, 512).any());
+  EXPECT_FALSE(groups_to_join(traits, {8, 16, 1}, 512).any());   // too many sums
+  EXPECT_FALSE(groups_to_join(traits, {8, 8, 1}, 20000).any());  // too much memory
+  EXPECT_FALSE(groups_to_join(traits, {4, 8, 1}, 512).any());    // shorter than a gang
+  traits.group_dimension = 1;
+  EXPECT_EQ(groups_to_join(traits, {8, 4, 1}, 512), (JoinedGroups{4, 1, 4}));
+  EXPECT_FALSE(groups_to_join(traits, {8, 6, 1}, 512).any());
+  traits = {.cooperation = Cooperation::Barriers, .natural_width = 32, .widest_waiting = 8};
+  EXPECT_EQ(groups_to_join(traits, {64, 1, 1}, 512), (JoinedGroups{2, 0, 64}));
+  traits.cooperation = Cooperation::SimdGroups;
+  EXPECT_FALSE(groups_to_join(traits, {64, 1, 1}, 512).any());
 }
 
 TEST(Variant, GangsInRows) {

@@ -93,7 +93,7 @@ uint32_t GangChoice::gangs_between_barriers(llvm::FunctionAnalysisManager& analy
   while (gangs > 1 && (!fits_rows(gangs) || 2 * gangs * kept > registers_ ||
                        size_t{gangs} * code_.getInstructionCount() > kMostInstructions))
     gangs /= 2;
-  if (gangs > 1 && shares_tile(gangs)) return gangs;
+  if (gangs > 1 && shares_tile(gangs, analyses)) return gangs;
   // A block has the columns of a few gangs. More only save barriers, if the code stays short.
   while (gangs > kFewGangs &&
          (!fits_rows(gangs) || size_t{gangs} * code_.getInstructionCount() > kFewInstructions))
@@ -179,20 +179,30 @@ unsigned GangChoice::registers_kept() const {
   return most;
 }
 
-// Whether loops read a good part of threadgroup memory that they read for all gangs of a set.
-bool GangChoice::shares_tile(uint32_t gangs) const {
+// Whether loops read a good part of threadgroup memory that they read for all gangs of a set, or
+// for some of them: those beside or below each other.
+bool GangChoice::shares_tile(uint32_t gangs, llvm::FunctionAnalysisManager& analyses) const {
+  analyses.clear();
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(code_);
   const GangDependence dependence(code_, arguments_that_differ(variant_, gangs), variant_.width);
+  auto is_the_same = [&](llvm::LoadInst& load, uint32_t gang) {
+    const llvm::SCEV* address = evolution.getSCEV(load.getPointerOperand());
+    return at_gang(evolution, address, gang) == at_gang(evolution, address, 0);
+  };
   const auto in_turn = blocks_in_turn(dependence);
   unsigned all = 0, shared = 0;
-  for (const Instruction& instruction : llvm::instructions(code_)) {
-    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  for (Instruction& instruction : llvm::instructions(code_)) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || !reads_threadgroup_memory(*load) || !loops_.getLoopFor(load->getParent()))
       continue;
     const unsigned registers = std::max(registers_of(*load->getType()), 1u);
     all += registers;
-    const bool is_shared = !dependence.depends(load) && !in_turn.contains(load->getParent());
+    const bool is_shared = !in_turn.contains(load->getParent()) &&
+                           (!dependence.depends(load) || is_the_same(*load, 1) ||
+                            is_the_same(*load, neighbour(gangs)));
     shared += is_shared ? registers : 0;
   }
+  analyses.clear();
   return 4 * shared > all;
 }
 

@@ -42,7 +42,7 @@ class GangChoice {
   bool fits_rows(uint32_t gangs) const;
   unsigned registers_of(const llvm::Type& type) const;
   unsigned registers_kept() const;
-  bool shares_tile(uint32_t gangs) const;
+  bool shares_tile(uint32_t gangs, llvm::FunctionAnalysisManager& analyses) const;
   bool shares_work(uint32_t gangs) const;
   using Reads = llvm::SmallVector<llvm::LoadInst*>;
   uint32_t gangs_that_read_on(llvm::FunctionAnalysisManager& analyses) const;

@@ -260,7 +260,8 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
   };
   for (int64_t offset = lowest; offset <= highest; offset += kLine) fetch(offset);
   if (is_of_stream(hint)) return;  // the next gang prefetches the next line
-  if ((highest - lowest) % kLine == 0) return;
+  // Half a line seldom ends in another one.
+  if ((highest - lowest) % kLine == 0 || highest - lowest < kLine / 2) return;
   // An access that starts within a line ends in one more line.
   Value* start = b_.CreatePtrToInt(w_.first(pointer), b_.getInt64Ty());
   start = b_.CreateAdd(start, b_.getInt64(lowest % kLine));
