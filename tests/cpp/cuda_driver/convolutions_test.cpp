@@ -83,6 +83,12 @@ TEST_F(ConvolutionsTest, TheFirstSuitableEngineIsUsed) {
   EXPECT_EQ(fake_->engine, 2);
 }
 
+TEST_F(ConvolutionsTest, EnginesForAllShapesAreUsedWhereThereAreNoOthers) {
+  fake_->knows_shapes = false;
+  run(small(ConvolutionResult::Output));
+  EXPECT_EQ(fake_->engine, 4);
+}
+
 TEST_F(ConvolutionsTest, TheWorkspaceIsAligned) {
   run(small(ConvolutionResult::Output));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(fake_->workspace) % 256, 0u);

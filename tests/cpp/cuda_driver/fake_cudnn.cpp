@@ -45,14 +45,15 @@ using Described = const CudnnDescriptorObject&;
 using Dims = std::vector<int64_t>;
 
 // Kinds of descriptions and their attributes.
-constexpr int kPlan = 5, kConvolutionOutput = 10, kConvolutionWeight = 11, kConvolutionInput = 12,
-              kPointwiseOperation = 13, kTensor = 17, kMatmulOperation = 19,
+constexpr int kHeuristics = 4, kPlan = 5, kConvolutionOutput = 10, kConvolutionWeight = 11,
+              kConvolutionInput = 12, kPointwiseOperation = 13, kTensor = 17, kMatmulOperation = 19,
               kReductionOperation = 22;
-constexpr int kDilation = 102, kStride = 103, kPadding = 105, kHeuristicsGraph = 201,
-              kHeuristicsResults = 202, kConfiguredEngine = 300, kPlanEngine = 401,
-              kPlanWorkspace = 402, kGraphOperations = 801, kTensorType = 901, kTensorDims = 902,
-              kTensorStrides = 903, kTensorNumber = 906, kPackTensors = 1000, kPackAddresses = 1001,
-              kPackWorkspace = 1003, kEngineNotes = 1303, kEngineBehaviors = 1305;
+constexpr int kDilation = 102, kStride = 103, kPadding = 105, kHeuristicsMode = 200,
+              kHeuristicsGraph = 201, kHeuristicsResults = 202, kConfiguredEngine = 300,
+              kPlanEngine = 401, kPlanWorkspace = 402, kGraphOperations = 801, kTensorType = 901,
+              kTensorDims = 902, kTensorStrides = 903, kTensorNumber = 906, kPackTensors = 1000,
+              kPackAddresses = 1001, kPackWorkspace = 1003, kEngineNotes = 1303,
+              kEngineBehaviors = 1305;
 // The fake's own: the graph of an engine, and its place in kFakeCudnnEngines.
 constexpr int kEngineGraph = -1, kEngineNumber = -2;
 constexpr int64_t kWorkspaceBytes = 100;
@@ -285,6 +286,9 @@ const FakeCudnnEngine& engine_of(Described owner) {
 }
 
 bool is_supported(Described made) {
+  constexpr int kByShapes = 3;
+  if (made.kind == kHeuristics)
+    return state.knows_shapes || made.value<int>(kHeuristicsMode) != kByShapes;
   if (made.kind == kPlan) return engine_of(described(made, kPlanEngine)).is_usable;
   return made.kind != kTensor || (made.value<CudnnType>(kTensorType) != CudnnType::Float16 &&
                                   made.values<int64_t>(kTensorDims).size() == 4);

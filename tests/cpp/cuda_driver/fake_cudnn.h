@@ -10,6 +10,7 @@ struct FakeCudnn {
   void* workspace = nullptr;                              // of the last call
   int descriptions = 0;                                   // of graphs, that exist
   cuda::CudnnStatus result = cuda::CudnnStatus::Success;  // of the next calls
+  bool knows_shapes = true;  // offers engines for a graph's shapes, not only those for all
 };
 
 // The engines that the library offers for each graph, in this order. All compute the same.

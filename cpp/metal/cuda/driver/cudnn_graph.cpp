@@ -177,6 +177,8 @@ class CudnnGraph::Description {
   }
 
   void finish() { api_.check(api_.cudnnBackendFinalize(descriptor_), kAction); }
+  // False if the library has nothing of the kind for this GPU.
+  bool try_to_finish() { return api_.cudnnBackendFinalize(descriptor_) == CudnnStatus::Success; }
 
   CudnnDescriptor descriptor() const { return descriptor_; }
 
@@ -319,9 +321,8 @@ std::vector<CudnnGraph::Owned> CudnnGraph::engines(const Description& graph,
                                                    CudnnHeuristics heuristics) const {
   constexpr size_t kMost = 64;
   Description question(api_, Kind::EngineHeuristics);
-  question.set(Attribute::HeuristicsGraph, graph)
-      .set(Attribute::HeuristicsMode, heuristics)
-      .finish();
+  question.set(Attribute::HeuristicsGraph, graph).set(Attribute::HeuristicsMode, heuristics);
+  if (!question.try_to_finish()) return {};
   std::vector<Owned> engines;
   std::vector<CudnnDescriptor> descriptors;
   for (size_t i = 0; i < kMost; ++i) {

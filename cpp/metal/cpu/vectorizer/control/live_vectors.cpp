@@ -15,8 +15,7 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr unsigned kStepsFromScalars =
-    3;  // from scalars to a vector that is cheap to compute again
+constexpr unsigned kStepsFromScalars = 3;  // of a vector that is cheap to compute again
 
 // Whether it is computed from scalars, such as the numbers of the lanes.
 bool is_of_scalars(const Value& value, unsigned steps = 0) {
