@@ -39,6 +39,7 @@ constexpr uint64_t kOrderedThreads = 512;  // per threadgroup in a reordered lau
 // Threads of a row in threadgroups of several rows, if they access memory that is far apart. The
 // next rows access the same lines, which the first-level cache and its page table then still hold.
 constexpr uint64_t kTileRow = 128;
+constexpr uint64_t kPairOfLines = 2;  // which caches fetch together
 
 // Results of this part of the last-level cache already evict much of it. If many cores share the
 // cache, the second constant is the limit.
@@ -255,6 +256,8 @@ void Dispatch::lay_out(const JoinedGroups& joined) {
     threads_ *= size[i];
     groups_ *= launch_.threadgroups_per_grid[i];
   }
+  if (machine_code_.groups_write_columns && order_.natural() && !ordered_)
+    order_ = ThreadgroupOrder(launch_.threadgroups_per_grid[0], kPairOfLines, groups_);
 }
 
 void Dispatch::prepare_checks() {

@@ -152,6 +152,7 @@ class JitKernel : public CpuKernel {
                               static_threadgroup_memory == 0 && !traits_.depends_on_threadgroup;
     repeats = traits_.repeats;
     jumps_along_rows = traits_.jumps_along_rows;
+    groups_write_columns = traits_.gangs.group_dimension == 1;
     column_dimension = traits_.column_dimension;
     if (threads_are_independent) element_accesses = traits_.element_accesses;
   }

@@ -52,9 +52,10 @@ struct CpuKernel {
   uint32_t max_total_threads = 1024;       // per threadgroup
   // Threads are independent: they may run in any threadgroup.
   bool threads_are_independent = false;
-  bool repeats = true;            // a thread may run an instruction more than once
-  bool jumps_along_rows = true;   // neighbours in a row may access memory that is far apart
-  uint32_t column_dimension = 0;  // see row_access.h
+  bool repeats = true;                // a thread may run an instruction more than once
+  bool jumps_along_rows = true;       // neighbours in a row may access memory that is far apart
+  bool groups_write_columns = false;  // see row_access.h
+  uint32_t column_dimension = 0;      // see row_access.h
   // What each thread accesses, if threads are independent and that is known.
   std::vector<ElementAccess> element_accesses;
 };

@@ -16,6 +16,9 @@ class ThreadgroupOrder {
  public:
   ThreadgroupOrder() = default;
   ThreadgroupOrder(const LaunchParameters& parameters, uint32_t coarsening);
+  // Of `groups` threadgroups.
+  ThreadgroupOrder(uint64_t stride, uint64_t count, uint64_t groups)
+      : stride_(stride), count_(count), end_(groups / (stride * count) * (stride * count)) {}
   // All threadgroups, in this order.
   explicit ThreadgroupOrder(std::vector<uint64_t> listed) : listed_(std::move(listed)) {}
 

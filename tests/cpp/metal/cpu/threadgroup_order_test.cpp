@@ -33,6 +33,13 @@ TEST(ThreadgroupOrder, NeighboursFollowEachOther) {
             (std::vector<uint64_t>{0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11, 12, 13, 14}));
 }
 
+TEST(ThreadgroupOrder, PairsBelowEachOther) {
+  const ThreadgroupOrder order(3, 2, 9);
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < 9; ++i) numbers.push_back(order[i]);
+  EXPECT_EQ(numbers, (std::vector<uint64_t>{0, 3, 1, 4, 2, 5, 6, 7, 8}));
+}
+
 TEST(ThreadgroupOrder, ThreadgroupsThatRunAsOne) {
   EXPECT_EQ(visits(row(120, 10, 40, 2), 6, 2), (std::vector<uint64_t>{0, 2, 1, 3, 4, 5}));
   EXPECT_TRUE(ThreadgroupOrder(row(120, 10, 40, 2), 4).natural());
