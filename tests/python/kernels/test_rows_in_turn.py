@@ -143,7 +143,6 @@ def test_folds(name: str, rows: int, threads: int, size: int, dtype, length: str
     np.testing.assert_array_equal(folded, expected)
 
 
-# NaN is no extreme, and infinities are. A row of NaN alone keeps what it starts with.
 def reduce_rows(body: str, x: np.ndarray, **options) -> np.ndarray:
     """A thread reduces each row of x to a float."""
     return run_one(
@@ -156,6 +155,7 @@ def reduce_rows(body: str, x: np.ndarray, **options) -> np.ndarray:
     )
 
 
+# NaN is no extreme, and infinities are. A row of NaN alone keeps what it starts with.
 @pytest.mark.parametrize(("name", "start"), [("max", "-INFINITY"), ("min", "x[row * width]")])
 @pytest.mark.parametrize("length", share([128, 150, 333]))
 def test_extremes(name: str, start: str, length: int, rng):

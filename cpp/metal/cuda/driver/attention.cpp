@@ -2,13 +2,11 @@
 
 #include <limits>
 #include <mutex>
-#include <span>
 #include <stdexcept>
 #include <tuple>
 
 #include "metal/cuda/driver/cudnn.h"
 #include "metal/cuda/driver/cudnn_graph.h"
-#include "metal/cuda/driver/library_search.h"
 
 namespace metal::cuda {
 namespace {
@@ -21,7 +19,7 @@ class AttentionGraph {
  public:
   AttentionGraph(const CudnnApi& api, const Attention& attention)
       : a_(attention),
-        type_(a_.type == MatrixType::Bfloat16 ? CudnnType::Bfloat16 : CudnnType::Float16),
+        type_(type_in_cudnn(a_.type)),
         // Earlier versions prefer the least number.
         hidden_(api.cudnnGetVersion() < 91000 ? std::numeric_limits<float>::lowest()
                                               : -std::numeric_limits<float>::infinity()),
@@ -109,22 +107,14 @@ class AttentionGraph {
 class CudnnAttentionPlan : public AttentionPlan {
  public:
   CudnnAttentionPlan(const CudnnApi& api, const Attention& attention)
-      : api_(api), attention_(api, attention) {}
+      : attention_(api, attention) {}
 
-  size_t workspace_bytes() const override {
-    const size_t bytes = attention_.graph().workspace_bytes();
-    return bytes ? bytes + kWorkspaceAlignment : 0;
-  }
-
+  size_t workspace_bytes() const override { return attention_.graph().workspace_bytes(); }
   void start(void* queue, void* const* buffers) const override {
-    constexpr size_t kArrays = 4;
-    const std::lock_guard lock(api_.mutex);
-    void* workspace = workspace_bytes() ? aligned_workspace(buffers[kArrays]) : nullptr;
-    attention_.graph().run(queue, std::span(buffers, kArrays), workspace);
+    attention_.graph().run(queue, buffers);
   }
 
  private:
-  const CudnnApi& api_;
   const AttentionGraph attention_;
 };
 

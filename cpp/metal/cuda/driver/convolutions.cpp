@@ -2,30 +2,15 @@
 
 #include <initializer_list>
 #include <mutex>
-#include <span>
 #include <stdexcept>
 
 #include "metal/cuda/driver/cudnn.h"
 #include "metal/cuda/driver/cudnn_graph.h"
-#include "metal/cuda/driver/library_search.h"
 
 namespace metal::cuda {
 namespace {
 
 using Dims = CudnnGraph::Dims;
-
-CudnnType type_in_cudnn(MatrixType type) {
-  switch (type) {
-    case MatrixType::Float16:
-      return CudnnType::Float16;
-    case MatrixType::Bfloat16:
-      return CudnnType::Bfloat16;
-    case MatrixType::Float32:
-    case MatrixType::Complex64:
-      break;
-  }
-  return CudnnType::Float32;
-}
 
 // One number of each axis, after those that come first.
 Dims along_axes(const Convolution& convolution, int Convolution::Axis::* number,
@@ -55,7 +40,7 @@ CudnnRefused refused_engines(MatrixType type) {
 
 class CudnnConvolutionPlan : public ConvolutionPlan {
  public:
-  CudnnConvolutionPlan(const CudnnApi& api, const Convolution& c) : api_(api), graph_(api) {
+  CudnnConvolutionPlan(const CudnnApi& api, const Convolution& c) : graph_(api) {
     using Axis = Convolution::Axis;
     const auto array = [&](int64_t first, int64_t channels, int Axis::* extent) {
       const Dims dims = along_axes(c, extent, {first, channels});
@@ -71,19 +56,10 @@ class CudnnConvolutionPlan : public ConvolutionPlan {
     graph_.plan(refused_engines(c.type));
   }
 
-  size_t workspace_bytes() const override {
-    return graph_.workspace_bytes() ? graph_.workspace_bytes() + kWorkspaceAlignment : 0;
-  }
-
-  void start(void* queue, void* const* buffers) const override {
-    constexpr size_t kArrays = 3;
-    const std::lock_guard lock(api_.mutex);
-    void* workspace = workspace_bytes() ? aligned_workspace(buffers[kArrays]) : nullptr;
-    graph_.run(queue, std::span(buffers, kArrays), workspace);
-  }
+  size_t workspace_bytes() const override { return graph_.workspace_bytes(); }
+  void start(void* queue, void* const* buffers) const override { graph_.run(queue, buffers); }
 
  private:
-  const CudnnApi& api_;
   CudnnGraph graph_;
 };
 

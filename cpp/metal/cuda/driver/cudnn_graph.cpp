@@ -1,9 +1,13 @@
 #include "metal/cuda/driver/cudnn_graph.h"
 
 #include <algorithm>
+#include <mutex>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+
+#include "metal/cuda/driver/library_search.h"
 
 namespace metal::cuda {
 namespace {
@@ -124,6 +128,19 @@ CudnnGraph::Dims packed_strides(const CudnnGraph::Dims& dims) {
 }
 
 }  // namespace
+
+CudnnType type_in_cudnn(MatrixType type) {
+  switch (type) {
+    case MatrixType::Float16:
+      return CudnnType::Float16;
+    case MatrixType::Bfloat16:
+      return CudnnType::Bfloat16;
+    case MatrixType::Float32:
+    case MatrixType::Complex64:
+      break;
+  }
+  return CudnnType::Float32;
+}
 
 class CudnnGraph::Description {
  public:
@@ -356,9 +373,16 @@ bool CudnnGraph::plan_with(const Owned& engine, const CudnnRefused& refused) {
   }
 }
 
-void CudnnGraph::run(void* queue, std::span<void* const> addresses, void* workspace) const {
+size_t CudnnGraph::workspace_bytes() const {
+  return workspace_bytes_ ? workspace_bytes_ + kWorkspaceAlignment : 0;
+}
+
+void CudnnGraph::run(void* queue, void* const* buffers) const {
+  const std::lock_guard lock(api_.mutex);
+  const size_t arrays = arrays_.size();
+  void* workspace = workspace_bytes_ ? aligned_workspace(buffers[arrays]) : nullptr;
   std::vector<Tensor> tensors(arrays_);
-  std::vector<void*> values(addresses.begin(), addresses.end());
+  std::vector<void*> values(buffers, buffers + arrays);
   for (const auto& [tensor, value] : numbers_) {
     tensors.push_back(tensor);
     values.push_back(const_cast<void*>(value.get()));

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -45,9 +44,11 @@ struct CudnnRefused {
   std::vector<CudnnBehavior> behaviors;
 };
 
+CudnnType type_in_cudnn(MatrixType type);
+
 // Operations are added in their order, then plan() chooses how to compute them, and run() does so
-// any number of times. The caller holds the API's mutex meanwhile. Throws std::runtime_error where
-// the library refuses.
+// any number of times. The caller holds the API's mutex until the graph is planned. Throws
+// std::runtime_error where the library refuses.
 class CudnnGraph {
  public:
   using Tensor = int64_t;  // the number of a tensor, from 1
@@ -78,9 +79,10 @@ class CudnnGraph {
 
   // Takes the engine that the library expects to be the fastest of those that are not refused.
   void plan(const CudnnRefused& refused = {});
-  size_t workspace_bytes() const { return workspace_bytes_; }
-  // `addresses`: of the arrays, in the order of their numbers.
-  void run(void* queue, std::span<void* const> addresses, void* workspace) const;
+  // With room to align it.
+  size_t workspace_bytes() const;
+  // `buffers`: the arrays, in the order of their numbers, and workspace of that size.
+  void run(void* queue, void* const* buffers) const;
 
  private:
   // Something that the library was told about.
@@ -95,7 +97,7 @@ class CudnnGraph {
   void add_operation(Owned function, Owned operation);
   // The engines for a graph, in the order in which the library would choose them.
   std::vector<Owned> engines(const Description& graph, CudnnHeuristics heuristics) const;
-  // Returns false if the engine is refused or can not be used here.
+  // Returns false if the engine is refused or cannot be used here.
   bool plan_with(const Owned& engine, const CudnnRefused& refused);
 
   const CudnnApi& api_;
@@ -103,7 +105,7 @@ class CudnnGraph {
   std::vector<Tensor> arrays_;
   std::vector<std::pair<Tensor, std::shared_ptr<const void>>> numbers_;
   Owned plan_;
-  size_t workspace_bytes_ = 0;
+  size_t workspace_bytes_ = 0;  // of the library
 };
 
 }  // namespace metal::cuda

@@ -112,10 +112,11 @@ uint32_t GangChoice::gangs_that_read_on(llvm::FunctionAnalysisManager& analyses)
   analyses.clear();
   const Reads reads = reads_beside(analyses, /*also_in_blocks=*/true);
   analyses.clear();
+  if (reads.empty()) return 1;
   const unsigned kept = std::max(registers_between(reads), 1u);
   // Half of the registers are for what is not kept.
   while (gangs > 1 && 2 * gangs * kept > registers_) gangs /= 2;
-  return reads.empty() ? 1 : gangs;
+  return gangs;
 }
 
 uint32_t GangChoice::gangs_beside() const {
