@@ -1,6 +1,10 @@
 ; RUN: prefetch-ahead
 ; In code with non-temporal stores, the first read of each buffer is prefetched a page ahead, or for the threadgroup
 ; that runs next.
+@in = external addrspace(1) global [0 x float]
+@table = external addrspace(1) global [0 x i64]
+@out = external addrspace(1) global [0 x float]
+
 ; CHECK-LABEL: define void @sum
 ; CHECK: %[[STRIDE:.*]] = load i64, ptr %{{.*}}, !invariant.load
 ; CHECK: %[[VISIT:.*]] = mul i64 %[[STRIDE]], 4
@@ -11,13 +15,14 @@
 ; CHECK-NEXT: %a = load float, ptr addrspace(1) %first
 ; CHECK-NOT: prefetch
 ; CHECK: ret void
-define void @sum(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
-  %first = getelementptr float, ptr addrspace(1) %in, i64 %i
+define void @sum(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  %i = zext i32 %x to i64
+  %first = getelementptr float, ptr addrspace(1) @in, i64 %i
   %second = getelementptr i8, ptr addrspace(1) %first, i64 4
   %a = load float, ptr addrspace(1) %first
   %b = load float, ptr addrspace(1) %second
   %both = fadd float %a, %b
-  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  %to = getelementptr float, ptr addrspace(1) @out, i64 %i
   store float %both, ptr addrspace(1) %to, align 4, !simd.nontemporal !0
   ret void
 }
@@ -26,12 +31,13 @@ define void @sum(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i
 ; CHECK: call void @llvm.prefetch
 ; CHECK-NEXT: %row = load
 ; CHECK-NOT: prefetch
-define void @rows(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %index, ptr addrspace(1) %out, i64 %i) {
-  %place = getelementptr i64, ptr addrspace(1) %index, i64 %i
+define void @rows(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  %i = zext i32 %x to i64
+  %place = getelementptr i64, ptr addrspace(1) @table, i64 %i
   %row = load i64, ptr addrspace(1) %place
-  %at = getelementptr float, ptr addrspace(1) %in, i64 %row
+  %at = getelementptr float, ptr addrspace(1) @in, i64 %row
   %a = load float, ptr addrspace(1) %at
-  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  %to = getelementptr float, ptr addrspace(1) @out, i64 %i
   store float %a, ptr addrspace(1) %to, align 4, !simd.nontemporal !0
   ret void
 }
@@ -40,14 +46,15 @@ define void @rows(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %index, ptr
 ; CHECK-LABEL: define void @stays
 ; CHECK-NOT: prefetch
 ; CHECK: ret void
-define void @loop(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+define void @loop(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
 entry:
+  %i = zext i32 %x to i64
   br label %loop
 loop:
   %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %at = getelementptr float, ptr addrspace(1) %in, i64 %k
+  %at = getelementptr float, ptr addrspace(1) @in, i64 %k
   %a = load float, ptr addrspace(1) %at
-  %to = getelementptr float, ptr addrspace(1) %out, i64 %k
+  %to = getelementptr float, ptr addrspace(1) @out, i64 %k
   store float %a, ptr addrspace(1) %to, align 4, !simd.nontemporal !0
   %next = add i64 %k, 1
   %more = icmp ult i64 %next, %i
@@ -55,10 +62,11 @@ loop:
 done:
   ret void
 }
-define void @stays(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
-  %at = getelementptr float, ptr addrspace(1) %in, i64 %i
+define void @stays(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  %i = zext i32 %x to i64
+  %at = getelementptr float, ptr addrspace(1) @in, i64 %i
   %a = load float, ptr addrspace(1) %at
-  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  %to = getelementptr float, ptr addrspace(1) @out, i64 %i
   store float %a, ptr addrspace(1) %to, align 4
   ret void
 }

@@ -4,14 +4,14 @@
 ; CHECK: %[[ADDRESS:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 8192
 ; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %[[ADDRESS]], i32 0, i32 2, i32 1)
 ; CHECK: %value = load
-define void @shares(ptr addrspace(1) %in, i32 %lane) {
+define void @shares(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %in) {
 entry:
   br label %loop
 loop:
   %i = phi i32 [ 0, %entry ], [ %next, %loop ]
   %offset = shl nuw nsw i32 %i, 8
-  %index = add nuw i32 %lane, %offset
-  %wide = zext i32 %index to i64
+  %element = add nuw i32 %lane, %offset
+  %wide = zext i32 %element to i64
   %at = getelementptr i32, ptr addrspace(1) %in, i64 %wide
   %value = load i32, ptr addrspace(1) %at
   call void @use(i32 %value)
@@ -28,14 +28,14 @@ exit:
 ; CHECK: loop:
 ; CHECK: %[[NEXT:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 %[[BYTES]]
 ; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[NEXT]], i32 0, i32 2, i32 1)
-define void @rows(ptr addrspace(1) %in, i64 %start, i64 %columns, i64 %count) {
+define void @rows(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %in, i64 %start, i64 %columns, i64 %count) {
 entry:
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
   %offset = mul i64 %i, %columns
-  %index = add i64 %offset, %start
-  %at = getelementptr i32, ptr addrspace(1) %in, i64 %index
+  %element = add i64 %offset, %start
+  %at = getelementptr i32, ptr addrspace(1) %in, i64 %element
   %value = load i32, ptr addrspace(1) %at
   call void @use(i32 %value)
   %next = add i64 %i, 1
@@ -48,34 +48,34 @@ exit:
 ; The coordinates of a point are in one cache line, or in neighbouring ones.
 ; CHECK-LABEL: define void @points
 ; CHECK: call void @llvm.prefetch
-; CHECK: %x = load
+; CHECK: %first = load
 ; CHECK-NOT: prefetch
-; CHECK: %y = load
+; CHECK: %second = load
 ; CHECK-NOT: prefetch
-; CHECK: %z = load
+; CHECK: %third = load
 ; CHECK: call void @llvm.prefetch
 ; CHECK: %other = load
 ; CHECK: ret void
-define void @points(ptr addrspace(1) %in, i32 %lane) {
+define void @points(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %in) {
 entry:
   br label %loop
 loop:
   %i = phi i32 [ 0, %entry ], [ %next, %loop ]
   %offset = shl nuw nsw i32 %i, 8
   %number = add nuw nsw i32 %lane, %offset
-  %index = mul nuw nsw i32 %number, 3
-  %wide = zext i32 %index to i64
+  %element = mul nuw nsw i32 %number, 3
+  %wide = zext i32 %element to i64
   %x.at = getelementptr float, ptr addrspace(1) %in, i64 %wide
-  %x = load float, ptr addrspace(1) %x.at
+  %first = load float, ptr addrspace(1) %x.at
   %y.at = getelementptr i8, ptr addrspace(1) %x.at, i64 4
-  %y = load float, ptr addrspace(1) %y.at
+  %second = load float, ptr addrspace(1) %y.at
   %z.at = getelementptr i8, ptr addrspace(1) %x.at, i64 8
-  %z = load float, ptr addrspace(1) %z.at
+  %third = load float, ptr addrspace(1) %z.at
   %other.at = getelementptr i8, ptr addrspace(1) %x.at, i64 64
   %other = load float, ptr addrspace(1) %other.at
-  call void @use_float(float %x)
-  call void @use_float(float %y)
-  call void @use_float(float %z)
+  call void @use_float(float %first)
+  call void @use_float(float %second)
+  call void @use_float(float %third)
   call void @use_float(float %other)
   %next = add nuw nsw i32 %i, 1
   %done = icmp eq i32 %next, 64
@@ -88,7 +88,7 @@ exit:
 ; CHECK-LABEL: define void @together
 ; CHECK-NOT: prefetch
 ; CHECK: ret void
-define void @together(ptr addrspace(1) %in, i32 %x) {
+define void @together(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %in) {
 entry:
   %first = zext i32 %x to i64
   %start = getelementptr i128, ptr addrspace(1) %in, i64 %first
@@ -110,7 +110,7 @@ exit:
 ; CHECK-LABEL: define void @with_gaps
 ; CHECK: call void @llvm.prefetch
 ; CHECK: ret void
-define void @with_gaps(ptr addrspace(1) %in, i32 %x) {
+define void @with_gaps(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %in) {
 entry:
   %first = zext i32 %x to i64
   %start = getelementptr i128, ptr addrspace(1) %in, i64 %first
@@ -132,7 +132,7 @@ exit:
 ; CHECK-LABEL: define void @product
 ; CHECK-NOT: prefetch
 ; CHECK: declare void @use(
-define void @product(ptr addrspace(1) %a, ptr addrspace(1) %b, i64 %columns, i64 %count) {
+define void @product(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %a, ptr addrspace(1) %b, i64 %columns, i64 %count) {
 entry:
   br label %loop
 loop:
@@ -150,7 +150,7 @@ loop:
 exit:
   ret void
 }
-define void @short(ptr addrspace(1) %in) {
+define void @short(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active, ptr addrspace(1) %in) {
 entry:
   br label %loop
 loop:
