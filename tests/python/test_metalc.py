@@ -123,3 +123,22 @@ def test_a_missing_standard_library(source: Path, tmp_path: Path):
         assert result.returncode == 1
         assert "headers of Metal's standard library are missing" in result.stderr
         assert str(tmp_path / "gone" / "stdlib" / "metal_stdlib") in result.stderr
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["beside the source", "in a folder of -I"])
+def test_helpers_of_mlx_that_a_project_brings_along(beside: bool, tmp_path: Path):
+    project = tmp_path if beside else tmp_path / "headers"
+    kernels = project / "mlx" / "backend" / "metal" / "kernels"
+    kernels.mkdir(parents=True)
+    (kernels / "utils.h").write_text(
+        "#pragma once\n#include <metal_stdlib>\nstruct complex64_t { float parts[2]; };\n"
+        "inline int ceildiv(int a, int b) { return -1234; }\n"
+    )
+    source = tmp_path / "first.metal"
+    source.write_text(
+        '#include "mlx/backend/metal/kernels/utils.h"\n'
+        "kernel void first(device int* y [[buffer(0)]]) { y[0] = ceildiv(6, 3); }\n"
+    )
+    printed = metalc("--emit", "llvm-opt", *(() if beside else ("-I", project)), source)
+    assert printed.returncode == 0, printed.stderr
+    assert "-1234" in printed.stdout

@@ -9,6 +9,8 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "metal/programs/resources.h"
@@ -178,6 +180,18 @@ void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_ut
   }
 }
 
+// Whether a declared folder has MLX's helpers, and they are not those of the standard library.
+bool has_other_utils(const CompileOptions& options) {
+  std::vector<std::string> folders = options.include_directories;
+  if (!options.path.empty())
+    folders.emplace_back(llvm::sys::path::parent_path(absolute(options.path)));
+  return llvm::any_of(folders, [](const std::string& folder) {
+    const std::string own = folder + "/" + kUtilsHeader;
+    return llvm::sys::fs::exists(own) &&
+           !llvm::sys::fs::equivalent(own, stdlib_directory() + "/" + kUtilsHeader);
+  });
+}
+
 }  // namespace
 
 // The first include decides which precompiled header is used.
@@ -202,7 +216,8 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
         clang::LangOptions::TrivialAutoVarInitKind::Pattern);
   }
   define_macros(invocation->getPreprocessorOpts(), options);
-  use_standard_library(invocation->getPreprocessorOpts(), starts_with_utils(source));
+  use_standard_library(invocation->getPreprocessorOpts(),
+                       starts_with_utils(source) && !has_other_utils(options));
 
   const std::string path = options.path.empty() ? "kernel.metal" : options.path;
   std::vector<std::string> roots = {resource_directory(), stdlib_directory()};
