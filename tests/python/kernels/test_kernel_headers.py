@@ -185,7 +185,7 @@ CONSTANTS = """
     static_assert(Tile::kRows == 16 && Tile::kCols == 24 && Tile::kNumFrags == 6);
     static_assert(Tile::kElemsPerTile == 12 && Tile::kRowsPerThread == 2);
     static_assert(sizeof(GEMMParams) == 72 && sizeof(GEMMAddMMParams) == 24);
-    static_assert(sizeof(GEMMSpiltKParams) == 48 && sizeof(AttnMaskParams) == 24);
+    static_assert(sizeof(GEMMSpiltKParams) == 52 && sizeof(AttnMaskParams) == 24);
     static_assert(sizeof(AttnParams) == 56 + 96 && CShape<3, 4>::kCols == 4);
 """
 

@@ -237,6 +237,61 @@ def test_complex_comparisons_conversions_and_lanes():
     np.testing.assert_array_equal(got, [1, 0, 1, 1, 1, 1, 2, 496, -992, 1, -6, 1])
 
 
+def test_complex_numbers_convert():
+    body = """
+        complex64_t zero, z(3, -4);
+        float real = z;
+        float2 parts = z;
+        complex64_t swapped = parts.yx;
+        complex32_t small = z;
+        complex_t<bfloat> rounded = complex64_t(1.0f / 3, 256.5f);
+        complex64_t again = small + half(1);
+        out[0] = zero.real + zero.imag; out[1] = real; out[2] = parts.y; out[3] = swapped.real;
+        out[4] = small.imag; out[5] = rounded.imag; out[6] = again.real; out[7] = z == 3;
+        out[8] = (z * 2).imag; out[9] = is_complex_v<complex32_t> && !is_complex_v<float2>;
+        out[10] = Limits<complex32_t>::finite_max.imag; out[11] = simd_sum(small).real;
+    """
+    (got,) = run_kernel(body, {}, {"out": ((12,), mx.float32)}, 1)
+    want = [0, 3, -4, -4, -4, 256, 4, 0, -8, 1, 65504, 3]
+    np.testing.assert_array_equal(got, want)
+
+
+def test_complex_log1p(rng: np.random.Generator):
+    x = (rng.normal(size=(64, 2)) * 10.0 ** rng.integers(-5, 3, (64, 1))).astype(np.float32)
+    body = """
+        uint i = thread_position_in_grid.x;
+        float2 y = log1p(complex64_t(x[2 * i], x[2 * i + 1]));
+        out[2 * i] = y.x; out[2 * i + 1] = y.y;
+    """
+    (got,) = run_kernel(body, {"x": x}, {"out": ((64, 2), mx.float32)}, 64)
+    want = np.log1p(x[:, 0].astype(np.float64) + 1j * x[:, 1])
+    np.testing.assert_allclose(got[:, 0] + 1j * got[:, 1], want, rtol=1e-5)
+
+
+def test_hypot(rng: np.random.Generator):
+    x = (rng.normal(size=(64, 2)) * 10.0 ** rng.integers(-30, 30, (64, 1))).astype(np.float32)
+    x[:4] = [[0, 0], [np.inf, np.nan], [np.nan, 1], [3, -4]]
+    body = "uint i = thread_position_in_grid.x; out[i] = hypot(x[2 * i], x[2 * i + 1]);"
+    (got,) = run_kernel(
+        body, {"x": x}, {"out": ((64,), mx.float32)}, 64, compile_options={"math_mode": "safe"}
+    )
+    np.testing.assert_allclose(got, np.hypot(x[:, 0].astype(np.float64), x[:, 1]), rtol=1e-6)
+    own = "inline float hypot(float a, float b) { return a - b; }"
+    (got,) = run_kernel("out[0] = hypot(5, 2);", {}, {"out": ((1,), mx.float32)}, 1, header=own)
+    assert got[0] == 3
+
+
+def test_cast_to():
+    body = """
+        out[0] = cast_to<bool>(x[0]); out[1] = cast_to<bool>(x[1]); out[2] = cast_to<bool>(x[2]);
+        out[3] = cast_to<bool>(complex64_t(0, 2)); out[4] = cast_to<bool>(bfloat16_t(-0.0f));
+        out[5] = cast_to<int>(2.75f); out[6] = cast_to<bool>(256); out[7] = cast_to<bool>(half(NAN));
+    """
+    x = np.array([1e-45, -0.0, np.nan], np.float32)
+    (got,) = run_kernel(body, {"x": x}, {"out": ((8,), mx.float32)}, 1)
+    np.testing.assert_array_equal(got, [1, 0, 1, 1, 0, 2, 1, 1])
+
+
 def test_axpby_for_every_type(rng: np.random.Generator):
     """The extension page's kernel: strided inputs of float, half, bfloat and complex elements."""
     body = """

@@ -11,6 +11,9 @@ static constexpr int REDUCE_N_WRITES = 4;
 static constexpr int SOFTMAX_N_READS = 4;
 static constexpr int RMS_N_READS = 4;
 static constexpr int RMS_LOOPED_LIMIT = 4096;
+static constexpr int CROSS_ENTROPY_N_READS = 4;
+
+#define MLX_MTL_PRAGMA_UNROLL _Pragma("clang loop unroll(full)")
 
 // instantiate_kernel("name", function, arguments...): the kernel function<arguments...> under a
 // host name.

@@ -8,6 +8,7 @@
 #include "mlx/backend/metal/kernels/complex.h"
 #include "mlx/backend/metal/kernels/defines.h"
 #include "mlx/backend/metal/kernels/elem_to_loc.h"
+#include "mlx/backend/metal/kernels/logging.h"
 
 using namespace metal;
 
@@ -27,16 +28,13 @@ struct Limits {
   static constexpr U finite_min = metal::numeric_limits<U>::lowest();
 };
 
-template <>
-struct Limits<complex64_t> {
-  static constexpr complex64_t max = {metal::numeric_limits<float>::infinity(),
-                                      metal::numeric_limits<float>::infinity()};
-  static constexpr complex64_t min = {-metal::numeric_limits<float>::infinity(),
-                                      -metal::numeric_limits<float>::infinity()};
-  static constexpr complex64_t finite_max = {metal::numeric_limits<float>::max(),
-                                             metal::numeric_limits<float>::max()};
-  static constexpr complex64_t finite_min = {metal::numeric_limits<float>::lowest(),
-                                             metal::numeric_limits<float>::lowest()};
+// Each part has the limit of its type.
+template <typename T>
+struct Limits<complex_t<T>> {
+  static constexpr complex_t<T> max = {Limits<T>::max, Limits<T>::max};
+  static constexpr complex_t<T> min = {Limits<T>::min, Limits<T>::min};
+  static constexpr complex_t<T> finite_max = {Limits<T>::finite_max, Limits<T>::finite_max};
+  static constexpr complex_t<T> finite_min = {Limits<T>::finite_min, Limits<T>::finite_min};
 };
 
 // ---- work sizes ----
@@ -72,23 +70,64 @@ METAL_FUNC float log1p(float x) {
 }
 METAL_FUNC half log1p(half x) { return half(log1p(float(x))); }
 METAL_FUNC bfloat16_t log1p(bfloat16_t x) { return bfloat16_t(log1p(float(x))); }
+// The real part is log(|1 + x|), where |1 + x|^2 - 1 has no rounded 1 + x if x is small.
+METAL_FUNC complex64_t log1p(complex64_t x) {
+  const float angle = metal::precise::atan2(x.imag, 1.0f + x.real);
+  if (metal::precise::sqrt(x.real * x.real + x.imag * x.imag) >= 0.5f) {
+    const float one_more = 1.0f + x.real;
+    return {metal::precise::log(metal::precise::sqrt(one_more * one_more + x.imag * x.imag)),
+            angle};
+  }
+  const float excess = x.real * (2.0f + x.real) + x.imag * x.imag;
+  return {excess == 0.0f ? x.real : 0.5f * log1p(excess), angle};
+}
+
+// sqrt(x * x + y * y) whose squares neither overflow nor underflow. As a template it gives way to a
+// kernel's own function of this name.
+template <typename = void>
+METAL_FUNC float hypot(float x, float y) {
+  if (metal::isinf(x) || metal::isinf(y)) return metal::numeric_limits<float>::infinity();
+  if (metal::isnan(x) || metal::isnan(y)) return metal::numeric_limits<float>::quiet_NaN();
+  const float a = metal::abs(x), b = metal::abs(y), large = metal::max(a, b);
+  const float ratio = metal::min(a, b) / large;
+  return large == 0.0f ? 0.0f : large * metal::precise::sqrt(1.0f + ratio * ratio);
+}
+
+// static_cast; what is not 0 becomes true, subnormal numbers and NaN too.
+template <typename U, typename T>
+METAL_FUNC U cast_to(T x) {
+  if constexpr (!__is_same(U, bool)) {
+    return static_cast<U>(x);
+  } else if constexpr (is_complex_v<T>) {
+    return cast_to<bool>(x.real) || cast_to<bool>(x.imag);
+  } else if constexpr (__is_same(T, float)) {
+    return as_type<uint>(x) << 1 != 0;
+  } else if constexpr (__is_same(T, bfloat16_t) || __is_same(T, half)) {
+    return ushort(as_type<ushort>(x) << 1) != 0;
+  } else {
+    return static_cast<U>(x);
+  }
+}
 
 // ---- SIMD-group functions on complex numbers: each part on its own ----
 
 // The lane is a ushort as in Metal's own functions. With another type, calls with a float and such
 // a lane would be ambiguous.
 #define __MLX_COMPLEX_SHUFFLE(function)                                          \
-  __METAL_LANES complex64_t function(complex64_t data, ushort lane) {            \
+  template <typename T>                                                          \
+  __METAL_LANES complex_t<T> function(complex_t<T> data, ushort lane) {          \
     return {metal::function(data.real, lane), metal::function(data.imag, lane)}; \
   }
-#define __MLX_COMPLEX_FILL(function, lanes)                                               \
-  __METAL_LANES complex64_t function(complex64_t data, complex64_t filling, ushort delta, \
-                                     ushort modulo = lanes) {                             \
-    return {metal::function(data.real, filling.real, delta, modulo),                      \
-            metal::function(data.imag, filling.imag, delta, modulo)};                     \
+#define __MLX_COMPLEX_FILL(function, lanes)                                                  \
+  template <typename T>                                                                      \
+  __METAL_LANES complex_t<T> function(complex_t<T> data, complex_t<T> filling, ushort delta, \
+                                      ushort modulo = lanes) {                               \
+    return {metal::function(data.real, filling.real, delta, modulo),                         \
+            metal::function(data.imag, filling.imag, delta, modulo)};                        \
   }
 #define __MLX_COMPLEX_FUNCTION(function)                             \
-  __METAL_LANES complex64_t function(complex64_t data) {             \
+  template <typename T>                                              \
+  __METAL_LANES complex_t<T> function(complex_t<T> data) {           \
     return {metal::function(data.real), metal::function(data.imag)}; \
   }
 #define __MLX_COMPLEX_LANES(group, lanes)                  \

@@ -23,11 +23,8 @@ __METAL_LANES T __mlx_reduce_lanes(thread const Op& op, T value) {
 }
 
 template <typename T>
-inline constexpr bool __mlx_is_complex = __is_same(T, complex64_t);
-
-template <typename T>
 METAL_FUNC bool __mlx_is_nan(T x) {
-  if constexpr (__mlx_is_complex<T>) {
+  if constexpr (is_complex_v<T>) {
     return metal::isnan(x.real) || metal::isnan(x.imag);
   } else if constexpr (metal::is_floating_point_v<T>) {
     return metal::isnan(x);
@@ -103,7 +100,7 @@ struct Prod {
 
   template <typename T>
   __METAL_LANES T simd_reduce(T val) {
-    if constexpr (__mlx_is_complex<T>) {
+    if constexpr (is_complex_v<T>) {
       return __mlx_reduce_lanes(*this, val);
     } else {
       return simd_product(val);
@@ -125,7 +122,7 @@ struct Prod {
                                                                                              \
     template <typename T>                                                                    \
     __METAL_LANES T simd_reduce(T val) {                                                     \
-      if constexpr (__mlx_is_complex<T>) {                                                   \
+      if constexpr (is_complex_v<T>) {                                                       \
         return __mlx_reduce_lanes(*this, val);                                               \
       } else if constexpr (metal::is_floating_point_v<T>) {                                  \
         const T all = simd_##operation(val);                                                 \

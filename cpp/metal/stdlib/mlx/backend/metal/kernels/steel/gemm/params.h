@@ -49,6 +49,7 @@ struct GEMMSpiltKParams {
   const int split_k_partition_stride;  // between the results of partitions
   const int split_k_partition_size;    // columns of A
 
+  const int swizzle_log;  // see BlockSwizzle
   const int gemm_k_iterations_aligned;
 };
 
