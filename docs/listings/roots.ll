@@ -188,6 +188,8 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- share-rows: as before
 
+; ---- lanes-in-turn: as before
+
 ; ---- prefetch-ahead
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 8192) %x, i32 range(i32 0, 8192) %y, i32 range(i32 0, 8192) %z, i32 %index, i32 %lane, i1 %active) #2 {

@@ -30,6 +30,7 @@
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"
 #include "metal/cpu/vectorizer/control/known_counts.h"
+#include "metal/cpu/vectorizer/control/lanes_in_turn.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/loop_tails.h"
 #include "metal/cpu/vectorizer/control/loops_of_gangs.h"
@@ -115,6 +116,10 @@ void unroll_rows_and_tidy(llvm::Function& code, PassContext& c) {
 
 void share_rows_and_tidy(llvm::Function& code, PassContext& c) {
   if (share_rows(code, c.shapes, c.lane(code), c.analyses())) c.optimizer.tidy(code);
+}
+
+void run_lanes_in_turn_and_tidy(llvm::Function& code, PassContext& c) {
+  if (run_lanes_in_turn(code, c.shapes, c.lane(code), c.analyses())) c.optimizer.tidy(code);
 }
 
 // Gangs that are narrower than a SIMD-group have a row of a tile each. If it is shorter than a

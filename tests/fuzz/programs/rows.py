@@ -108,8 +108,10 @@ class Rows(Aggregates):
         extra = self.rng.choice([n for n in (0, 0, 1, 2, 3) if n < width])
         last = width - extra
         high = constant(self.rng.choice((UINT, INT)), last)
-        if last > 8 and self.chance(0.4):
+        if last > 8 and self.chance(0.3):
             high = self.iterations(high.type, scope)  # never more than eight
+        elif last > 8 and self.chance(0.3):  # rows of different lengths
+            high = binary("-", high, self.iterations(high.type, scope))
         form = self.rng.choice(("up", "up", "up", "twos", "fours", "threes", "while"))
 
         def fill(inner: Scope, variable: Variable) -> Node:

@@ -9,8 +9,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
-#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/vectorizer/control/rows_of_lanes.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
@@ -30,8 +30,10 @@ constexpr size_t kLongestRowLoop = 160;  // instructions
 // The shortest rows that are worth sharing, in iterations. At the end of a row, lanes may be
 // without work, and folds combine lanes.
 constexpr uint64_t kShortestRow = 32, kShortestFold = 128;
+// In loops over ragged rows, lanes wait for the longest row, and read an element each at a time.
+constexpr uint64_t kShortestRagged = 16;
 
-std::optional<RowIndex> as_index(PHINode& phi, const llvm::Loop& loop,
+std::optional<RowIndex> as_index(PHINode& phi, const llvm::Loop& loop, bool is_ragged,
                                  llvm::ScalarEvolution& evolution) {
   llvm::InductionDescriptor found;
   if (!llvm::InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, found)) return {};
@@ -41,10 +43,12 @@ std::optional<RowIndex> as_index(PHINode& phi, const llvm::Loop& loop,
   const auto* sum =
       llvm::dyn_cast_or_null<llvm::OverflowingBinaryOperator>(found.getInductionBinOp());
   const bool counts = sum && sum->getOpcode() == Instruction::Add && step->isOne();
-  // A sum without signed wrap-around starts from a number that is not negative, here.
+  // There are not too many numbers between one that is not negative and a larger one.
   const auto* start = llvm::dyn_cast<llvm::ConstantInt>(found.getStartValue());
+  const bool has_few = (is_ragged && evolution.getTypeSizeInBits(phi.getType()) >= 32) ||
+                       (start && !start->isNegative());
   return RowIndex{&phi, step->getSExtValue(), counts && sum->hasNoUnsignedWrap(),
-                  counts && sum->hasNoSignedWrap() && start && !start->isNegative()};
+                  counts && sum->hasNoSignedWrap() && has_few};
 }
 
 // Of an operation whose operands may come in any order, the name for lanes. Maxima and minima of
@@ -116,11 +120,12 @@ class RowLoopFinder {
 
   std::optional<RowLoop> find() {
     if (!loop_.isInnermost() || loop_.getNumBlocks() != 1 || !loop_.isLoopSimplifyForm() ||
-        !loop_.getExitBlock() || block_.size() > kLongestRowLoop || shapes_.divergent(&loop_))
+        !loop_.getExitBlock() || block_.size() > kLongestRowLoop)
       return {};
     RowLoop found;
+    found.is_ragged = shapes_.divergent(&loop_);
     for (PHINode& phi : block_.phis()) {
-      if (const auto index = as_index(phi, loop_, evolution_)) {
+      if (const auto index = as_index(phi, loop_, found.is_ragged, evolution_)) {
         found.indices.push_back(*index);
       } else if (const auto fold = as_fold(phi, loop_)) {
         found.folds.push_back(*fold);
@@ -128,9 +133,11 @@ class RowLoopFinder {
         return {};
       }
     }
-    // All lanes run their first iteration.
+    // All lanes run their first iteration of a row that is not ragged.
     found.least_iterations =
-        std::max<uint64_t>(found.folds.empty() ? kShortestRow : kShortestFold, shapes_.width());
+        found.is_ragged ? kShortestRagged
+                        : std::max<uint64_t>(found.folds.empty() ? kShortestRow : kShortestFold,
+                                             shapes_.width());
     const bool fits = llvm::all_of(block_, has_lane_form) && keeps_to_itself(found);
     if (!fits || !has_enough(found) || !accesses_rows(found)) return {};
     return found;
@@ -139,12 +146,8 @@ class RowLoopFinder {
  private:
   // Whether the number of iterations can be computed before the loop, and may be large enough.
   bool has_enough(const RowLoop& found) const {
-    const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop_);
-    if (llvm::isa<llvm::SCEVCouldNotCompute>(count)) return false;
     const unsigned known = evolution_.getSmallConstantTripCount(&loop_);
-    llvm::SCEVExpander expander(evolution_, block_.getModule()->getDataLayout(), "count");
-    return (known == 0 || known >= found.least_iterations) &&
-           expander.isSafeToExpandAt(count, loop_.getLoopPreheader()->getTerminator());
+    return (known == 0 || known >= found.least_iterations) && is_counted(loop_, evolution_);
   }
 
   // Values pass from lane to lane as scalars. Gangs may assume that all lanes have one quotient,

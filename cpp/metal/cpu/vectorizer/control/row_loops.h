@@ -22,7 +22,8 @@ class ShapeAnalysis;
 struct RowIndex {
   llvm::PHINode* phi;
   int64_t step;  // in bytes, for an address
-  // Whether neither the numbers of the iterations nor the values wrap around.
+  // Whether neither the numbers of the iterations nor the values wrap around. Of ragged rows, the
+  // second is true if the numbers are not negative in 32 bits.
   bool is_nuw, is_nsw;
 };
 
@@ -38,7 +39,9 @@ struct RowFold {
 struct RowLoop {
   llvm::SmallVector<RowIndex, 1> indices;
   llvm::SmallVector<RowFold, 1> folds;
-  uint64_t least_iterations = 0;  // of rows that are worth sharing
+  bool is_ragged = false;  // rows differ in length
+  // Of rows that are worth sharing. Ragged rows have as many in the mean.
+  uint64_t least_iterations = 0;
 };
 
 // Nothing if iterations depend on each other in another way, or if the loop does not store to rows

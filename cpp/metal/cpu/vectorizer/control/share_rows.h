@@ -17,9 +17,11 @@ struct BodyShapes;
 // they turn to that of the next lane. So memory is read and written in long pieces, one row after
 // the other, and nothing is transposed. The same holds for a maximum, or for another reduction
 // whose order does not matter. The loop itself stays for gangs in which a lane does not run it.
-// Threads that do not wait for each other may run in any order, so a lane's row may be finished
-// before that of the next lane is begun.
-// True if there was such a loop.
+//
+// Rows may be ragged: for (j = first[row]; j < first[row + 1]; ++j) sum += v[j] * x[column[j]]. A
+// lane whose row is empty also works on those of the others. Threads that do not wait for each
+// other may run in any order, so a lane's row may be finished before that of the next lane is
+// begun. True if there was such a loop.
 bool share_rows(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& lane,
                 llvm::FunctionAnalysisManager& analyses);
 

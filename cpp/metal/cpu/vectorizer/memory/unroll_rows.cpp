@@ -62,6 +62,8 @@ class RowFinder {
     return find_row_loop(loop, analysis_, evolution_).has_value();
   }
 
+  bool may_be_ragged(const llvm::Loop& loop) const { return analysis_.divergent(&loop); }
+
   // Nothing if unrolling does not pay.
   Iterations iterations(const llvm::Loop& loop) {
     if (!loop.isInnermost() || loop.getNumBlocks() != 1 || !loop.isLoopSimplifyForm()) return {};
@@ -300,8 +302,10 @@ bool unroll_rows_if(llvm::Function& body, const BodyShapes& shapes,
   bool reads_rows = false;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const Iterations iterations = finder.iterations(*loop);
-    const Action next = iterations.in_line > 1 ? action(finder, *loop) : Action::Skip;
-    if (next == Action::Unroll) found.emplace_back(loop, iterations);
+    const bool unrolls = iterations.in_line > 1;
+    const Action next =
+        unrolls || finder.may_be_ragged(*loop) ? action(finder, *loop) : Action::Skip;
+    if (unrolls && next == Action::Unroll) found.emplace_back(loop, iterations);
     reads_rows |= next == Action::Leave;
   }
   RowUnroller unroller(body, analyses);

@@ -76,7 +76,10 @@ Value* shuffle(Widener& w, llvm::CallInst& call) {
 Value* shuffle_from_one(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   Value* lane = b.CreateAnd(w.first(call.getArgOperand(1)), b.getInt32(w.width() - 1));
-  return b.CreateExtractElement(w.vector(call.getArgOperand(0)), lane);
+  llvm::Type* type = call.getType();
+  if (llvm::isa<ConstantInt>(lane) || type->isIntegerTy(1))
+    return b.CreateExtractElement(w.vector(call.getArgOperand(0)), lane);
+  return b.CreateLoad(type, b.CreateGEP(type, w.in_memory(call.getArgOperand(0)), lane));
 }
 
 }  // namespace

@@ -179,6 +179,21 @@ llvm::AllocaInst* Widener::scratch(Type* type, const llvm::Twine& name) {
   return memory;
 }
 
+llvm::AllocaInst* Widener::in_memory(Value* value) {
+  if (llvm::AllocaInst* known = in_memory_.lookup(value)) return known;
+  Value* computed = vector(value);
+  llvm::AllocaInst* memory = scratch(computed->getType(), "lanes");
+  const llvm::IRBuilderBase::InsertPointGuard guard(builder_);
+  auto* definition = llvm::dyn_cast<llvm::Instruction>(computed);
+  if (definition) {
+    move_after(definition);
+  } else {
+    builder_.SetInsertPoint(memory->getNextNode());
+  }
+  builder_.CreateAlignedStore(computed, memory, memory->getAlign());
+  return in_memory_[value] = memory;
+}
+
 llvm::Function* Widener::helper(llvm::StringRef name, llvm::FunctionType* type,
                                 llvm::function_ref<void(llvm::Function&)> write) {
   if (llvm::Function* known = wide_.getParent()->getFunction(name)) return known;

@@ -98,6 +98,8 @@ class Widener {
   llvm::Value* all_run() { return mask_ ? all(mask_) : nullptr; }
   llvm::Value* last_active(llvm::Value* vector);  // the value of the last active lane
   llvm::AllocaInst* scratch(llvm::Type* type, const llvm::Twine& name);
+  // The vector in memory. It is stored where it is computed, so loops only read it.
+  llvm::AllocaInst* in_memory(llvm::Value* value);
   // A function that vector code calls; `write` makes it at the first use.
   llvm::Function* helper(llvm::StringRef name, llvm::FunctionType* type,
                          llvm::function_ref<void(llvm::Function&)> write);
@@ -130,6 +132,7 @@ class Widener {
   llvm::DenseMap<llvm::Value*, LaneValue> values_;
   llvm::DenseMap<llvm::Value*, IndexedAddress> addresses_;
   llvm::DenseMap<llvm::Value*, LaneBits> bits_;
+  llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_;
   llvm::Value* mask_ = nullptr;
   llvm::BasicBlock* bail_out_ = nullptr;
   unsigned tests_ = 0;  // conditions of branch()
