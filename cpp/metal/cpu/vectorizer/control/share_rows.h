@@ -18,10 +18,12 @@ struct BodyShapes;
 // the other, and nothing is transposed. The same holds for a maximum, or for another reduction
 // whose order does not matter. The loop itself stays for gangs in which a lane does not run it.
 //
-// Rows may be ragged: for (j = first[row]; j < first[row + 1]; ++j) sum += v[j] * x[column[j]]. A
-// lane whose row is empty also works on those of the others. Threads that do not wait for each
-// other may run in any order, so a lane's row may be finished before that of the next lane is
-// begun. True if there was such a loop.
+// Rows may be ragged: for (j = first[row]; j < first[row + 1]; ++j) most = max(most, v[j]). A lane
+// whose row is empty also works on those of the others.
+//
+// Threads that do not wait for each other may run in any order, so a lane's row may be finished
+// before that of the next lane is begun.
+// True if there was such a loop.
 bool share_rows(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& lane,
                 llvm::FunctionAnalysisManager& analyses);
 
