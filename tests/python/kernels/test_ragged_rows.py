@@ -176,3 +176,34 @@ def test_rows_of_a_triangle(rng: np.random.Generator):
         (n, 1, 1),
     )
     np.testing.assert_allclose(out, np.tril(a).astype(np.float64).sum(1), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("mean", MEANS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "s += ((const device float4*)v)[j];",
+        "s += float4(v[4 * j], v[4 * j + 1], v[4 * j + 2], v[4 * j + 3]);",
+        "s = max(s, ((const device float4*)v)[c[j]]) * factor;",
+    ],
+)
+def test_vectors(form, mean, rng: np.random.Generator):
+    rows = 150
+    starts = ragged(rng, rows, mean, empty=True)
+    count = int(starts[-1])
+    v = rng.normal(size=(count, 4)).astype(np.float32)
+    (out,) = run_kernel(
+        f"""uint r = thread_position_in_grid.x; float4 factor = r % 2 ? 1.0f : 0.5f; float4 s = 0;
+            for (int j = p[r]; j < p[r + 1]; j++) {{ {form} }} ((device float4*)out)[r] = s;""",
+        {"p": starts, "v": v, "c": np.arange(count, dtype=np.int32)[::-1]},
+        {"out": ((rows, 4), mx.float32)},
+        rows,
+    )
+    want = np.zeros((rows, 4))
+    for r, (a, b) in enumerate(zip(starts[:-1], starts[1:])):
+        for j in range(a, b):
+            if "max" in form:
+                want[r] = np.maximum(want[r], v[count - 1 - j]) * (1.0 if r % 2 else 0.5)
+            else:
+                want[r] += v[j]
+    np.testing.assert_allclose(out, want, rtol=1e-4, atol=1e-4)

@@ -15,6 +15,7 @@
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/distribute_stores.h"
+#include "metal/cpu/vectorizer/control/gang_width.h"
 #include "metal/cpu/vectorizer/control/interchange_loop.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"
@@ -67,7 +68,8 @@ class Vectorizer {
   Vectorized run() {
     PassContext context = context_of(variant_.width);
     run_thread_passes(*body_, context);
-    if (context.reads_rows) narrow_gangs();
+    if (context.reads_rows || exceeds_registers(*body_, context.shapes, context.costs(*body_)))
+      narrow_gangs();
     if (has_barriers_) copy_loops_of_gangs();
     make_clones();
     GangCode code{.column = columns_.threads,

@@ -33,10 +33,16 @@ constexpr uint64_t kShortestTurn = 64;
 // for one lane's part of such an access, also for lanes whose loops have ended.
 constexpr unsigned kInstructionsForAccess = 4;
 
+unsigned elements_of(const llvm::Type& type) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(&type);
+  return vector ? vector->getNumElements() : 1;
+}
+
 // Whether it becomes a part of another instruction, or none.
 bool is_free(const Instruction& instruction) {
   return instruction.isTerminator() ||
-         llvm::isa<PHINode, llvm::GetElementPtrInst, llvm::CastInst>(instruction);
+         llvm::isa<PHINode, llvm::GetElementPtrInst, llvm::CastInst, llvm::ExtractElementInst,
+                   llvm::InsertElementInst, llvm::ShuffleVectorInst>(instruction);
 }
 
 class TurnFinder {
@@ -51,21 +57,25 @@ class TurnFinder {
       return {};
     unsigned instructions = 0, apart = 0;
     for (Instruction& instruction : *loop.getHeader()) {
-      if (!has_scalar_form(instruction)) return {};
-      instructions += is_free(instruction) ? 0 : 1;
-      apart += is_apart(instruction) ? 1 : 0;
+      if (!has_scalar_form(instruction, loop)) return {};
+      const unsigned elements = elements_of(*instruction.getType());
+      instructions += is_free(instruction) ? 0 : elements;
+      apart += is_apart(instruction) ? elements : 0;
     }
     if (instructions > kInstructionsForAccess * apart || !is_counted(loop, evolution_)) return {};
     return std::max<uint64_t>(kShortestTurn / (uint64_t{apart} * apart), 1);
   }
 
  private:
-  // Gangs may assume that all lanes have one quotient, which those of a turn do not have. Private
-  // memory has another place for each lane.
-  static bool has_scalar_form(const Instruction& instruction) {
-    const auto is_scalar = [](const Value* value) {
-      return llvm::isa<BasicBlock, llvm::Function>(value) || value->getType()->isIntOrPtrTy() ||
-             value->getType()->isFloatingPointTy();
+  // Gangs may assume that all lanes have one quotient, which those of a turn do not have. Values
+  // from outside pass from lane to lane as scalars. Private memory has another place for each lane.
+  bool has_scalar_form(const Instruction& instruction, const llvm::Loop& loop) const {
+    const auto is_scalar = [&](Value* value) {
+      llvm::Type* type = value->getType();
+      return llvm::isa<BasicBlock, llvm::Function>(value) || type->isIntOrPtrTy() ||
+             type->isFloatingPointTy() ||
+             (type->isVectorTy() &&
+              (!loop.isLoopInvariant(value) || shapes_.shape(value).is_uniform()));
     };
     if (instruction.isIntDivRem() || !llvm::all_of(instruction.operands(), is_scalar)) return false;
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
