@@ -8,7 +8,7 @@ from pathlib import Path
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernel_runner import run_one, to_numpy
+from kernel_runner import run_kernel, run_one, to_numpy
 
 PACKAGE = Path(mx.__file__).resolve().parent
 METALC = PACKAGE / "bin" / "metalc"
@@ -165,6 +165,24 @@ def test_atomic_updates():
     )
     np.testing.assert_array_equal(np.array(out), [129, 127, -127, 8, 9])
     np.testing.assert_array_equal(np.array(flags), [1, 0, 1, 1, 1, 1, 1, 1])
+
+
+def test_atomic_exchanges():
+    body = """
+        uint i = thread_position_in_grid.x;
+        device mlx_atomic<float>* o = (device mlx_atomic<float>*)out;
+        float seen = mlx_atomic_load_explicit(o, 1);
+        while (!mlx_atomic_compare_exchange_weak_explicit(o, &seen, seen + simd_size, 1)) {}
+    """
+    (out,) = run_kernel(
+        body,
+        {},
+        {"out": ((2,), mx.float32)},
+        100,
+        header=include("reduce_utils"),
+        init_value=0,
+    )
+    np.testing.assert_array_equal(out, [0, 3200])
 
 
 # ---- types ----

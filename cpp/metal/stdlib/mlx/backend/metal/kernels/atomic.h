@@ -31,11 +31,16 @@ METAL_FUNC void mlx_atomic_store_explicit(device mlx_atomic<T>* object, metal::_
   metal::atomic_store_explicit(object + offset, value, metal::memory_order_relaxed);
 }
 template <typename T>
+METAL_FUNC bool mlx_atomic_compare_exchange_weak_explicit(device mlx_atomic<T>* object,
+                                                          thread T* expected,
+                                                          metal::__as_is<T> value, size_t offset) {
+  return metal::atomic_compare_exchange_weak_explicit(
+      object + offset, expected, value, metal::memory_order_relaxed, metal::memory_order_relaxed);
+}
+template <typename T>
 METAL_FUNC void mlx_atomic_fetch_mul_explicit(device mlx_atomic<T>* object, metal::__as_is<T> value,
                                               size_t offset) {
   T seen = mlx_atomic_load_explicit(object, offset);
-  while (!metal::atomic_compare_exchange_weak_explicit(object + offset, &seen, T(seen * value),
-                                                       metal::memory_order_relaxed,
-                                                       metal::memory_order_relaxed)) {
+  while (!mlx_atomic_compare_exchange_weak_explicit(object, &seen, T(seen * value), offset)) {
   }
 }

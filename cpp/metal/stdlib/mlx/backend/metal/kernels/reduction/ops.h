@@ -8,6 +8,8 @@
 #include "mlx/backend/metal/kernels/atomic.h"
 #include "mlx/backend/metal/kernels/utils.h"
 
+static constexpr uint8_t simd_size = 32;
+
 // Four booleans that change together.
 union bool4_or_uint {
   bool4 b;
@@ -17,7 +19,7 @@ union bool4_or_uint {
 // The values of all lanes, where Metal has no function for them. All lanes must be active.
 template <typename Op, typename T>
 __METAL_LANES T __mlx_reduce_lanes(thread const Op& op, T value) {
-  for (ushort distance = 16; distance > 0; distance /= 2)
+  for (ushort distance = simd_size / 2; distance > 0; distance /= 2)
     value = op(value, simd_shuffle_xor(value, distance));
   return value;
 }
