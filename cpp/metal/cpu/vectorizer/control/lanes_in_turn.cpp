@@ -5,13 +5,10 @@
 #include <optional>
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LCSSA.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/control/rows_of_lanes.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
@@ -207,22 +204,15 @@ class LanesInTurn {
 
 bool run_lanes_in_turn(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& lane,
                        llvm::FunctionAnalysisManager& analyses) {
-  llvm::FunctionPassManager simplify;
-  simplify.addPass(llvm::LoopSimplifyPass());
-  simplify.addPass(llvm::LCSSAPass());
-  analyses.clear();
-  simplify.run(body, analyses);
-  auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
-  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
-  const llvm::PostDominatorTree post_dominators(body);
-  const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
-  TurnFinder finder(analysis, evolution);
+  const LoopsOfLanes all(body, shapes, analyses);
+  TurnFinder finder(all.shapes(), all.evolution());
   std::list<LanesInTurn> found;
-  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+  for (const llvm::Loop* loop : all.loops().getLoopsInPreorder()) {
     const auto least = finder.least_iterations(*loop);
     if (!least) continue;
     const RowLoopPlace place = find_place(*loop, /*guarded=*/true);
-    found.emplace_back(*loop, place, analysis, *count_of(*loop, place, evolution), *least, lane);
+    Value* count = count_of(*loop, place, all.evolution());
+    found.emplace_back(*loop, place, all.shapes(), *count, *least, lane);
   }
   for (LanesInTurn& loop : found) loop.run();
   analyses.clear();

@@ -6,12 +6,13 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/marker_calls.h"
-#include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
@@ -20,6 +21,26 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::PHINode;
 using llvm::Value;
+
+namespace {
+
+llvm::LoopInfo& simplified_loops(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {
+  llvm::FunctionPassManager simplify;
+  simplify.addPass(llvm::LoopSimplifyPass());
+  simplify.addPass(llvm::LCSSAPass());
+  analyses.clear();
+  simplify.run(body, analyses);
+  return analyses.getResult<llvm::LoopAnalysis>(body);
+}
+
+}  // namespace
+
+LoopsOfLanes::LoopsOfLanes(llvm::Function& body, const BodyShapes& shapes,
+                           llvm::FunctionAnalysisManager& analyses)
+    : loops_(simplified_loops(body, analyses)),
+      evolution_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(body)),
+      post_dominators_(body),
+      shapes_(body, shapes, post_dominators_, loops_) {}
 
 RowLoopPlace find_place(const llvm::Loop& loop, bool guarded) {
   BasicBlock *preheader = loop.getLoopPreheader(), *exit = loop.getExitBlock();

@@ -2,18 +2,38 @@
 #pragma once
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/PassManager.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
+#include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 
 namespace llvm {
 class CallInst;
 class Loop;
+class LoopInfo;
 class ScalarEvolution;
 }  // namespace llvm
 
 namespace metal::cpu {
 
-class ShapeAnalysis;
+// The loops of a body, and how lanes run them. The constructor brings loops into LLVM's simple
+// form.
+class LoopsOfLanes {
+ public:
+  LoopsOfLanes(llvm::Function& body, const BodyShapes& shapes,
+               llvm::FunctionAnalysisManager& analyses);
+
+  llvm::LoopInfo& loops() const { return loops_; }
+  llvm::ScalarEvolution& evolution() const { return evolution_; }
+  const ShapeAnalysis& shapes() const { return shapes_; }
+
+ private:
+  llvm::LoopInfo& loops_;
+  llvm::ScalarEvolution& evolution_;
+  const llvm::PostDominatorTree post_dominators_;
+  const ShapeAnalysis shapes_;
+};
 
 // Where a loop of one block begins and ends.
 struct RowLoopPlace {

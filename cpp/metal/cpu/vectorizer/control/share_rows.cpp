@@ -3,14 +3,11 @@
 #include <list>
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LCSSA.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/markers.h"
@@ -261,23 +258,15 @@ class RowSharer {
 
 bool share_rows(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& lane,
                 llvm::FunctionAnalysisManager& analyses) {
-  llvm::FunctionPassManager simplify;
-  simplify.addPass(llvm::LoopSimplifyPass());
-  simplify.addPass(llvm::LCSSAPass());
-  analyses.clear();
-  simplify.run(body, analyses);
-  auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
-  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
-  const llvm::PostDominatorTree post_dominators(body);
-  const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
+  const LoopsOfLanes all(body, shapes, analyses);
   std::list<RowSharer> found;
   llvm::SmallPtrSet<const BasicBlock*, 4> loops_themselves;
-  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    auto form = find_row_loop(*loop, analysis, evolution);
+  for (const llvm::Loop* loop : all.loops().getLoopsInPreorder()) {
+    auto form = find_row_loop(*loop, all.shapes(), all.evolution());
     if (!form) continue;
     const RowLoopPlace place = find_place(*loop, /*guarded=*/form->is_ragged);
-    Value* count = count_of(*loop, place, evolution);
-    found.emplace_back(std::move(*form), place, analysis, *count, lane);
+    Value* count = count_of(*loop, place, all.evolution());
+    found.emplace_back(std::move(*form), place, all.shapes(), *count, lane);
     loops_themselves.insert(loop->getHeader());
   }
   for (RowSharer& loop : found) loop.run();
