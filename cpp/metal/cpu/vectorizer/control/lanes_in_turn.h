@@ -3,6 +3,10 @@
 
 #include "llvm/IR/PassManager.h"
 
+namespace llvm {
+class Argument;
+}
+
 namespace metal::cpu {
 
 struct BodyShapes;
