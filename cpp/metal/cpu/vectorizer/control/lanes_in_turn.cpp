@@ -7,14 +7,12 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/control/rows_of_lanes.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
-#include "metal/cpu/vectorizer/widen/blocks.h"
 
 namespace metal::cpu {
 namespace {
@@ -54,7 +52,7 @@ class TurnFinder {
         !loop.getExitBlock() || !shapes_.divergent(&loop))
       return {};
     unsigned instructions = 0, apart = 0;
-    for (Instruction& instruction : *loop.getHeader()) {
+    for (const Instruction& instruction : *loop.getHeader()) {
       if (!has_scalar_form(instruction, loop)) return {};
       const unsigned elements = elements_of(*instruction.getType());
       instructions += is_free(instruction) ? 0 : elements;
@@ -84,12 +82,12 @@ class TurnFinder {
            (is_device_memory(address) || reads_constants(instruction));
   }
 
-  bool is_apart(Instruction& instruction) const {
+  // Where lanes are is not known. Otherwise vector code reads whole pieces of memory for them.
+  bool is_apart(const Instruction& instruction) const {
     const Value* address = llvm::getLoadStorePointerOperand(&instruction);
     if (!address) return false;
-    const uint64_t size = instruction.getModule()->getDataLayout().getTypeStoreSize(
-        llvm::getLoadStoreType(&instruction));
-    return shapes_.shape(address).may_be_apart(kWidestStride * static_cast<int64_t>(size));
+    const Shape shape = shapes_.shape(address);
+    return shape.is_varying() && !shape.is_strided();
   }
 
   const ShapeAnalysis& shapes_;
