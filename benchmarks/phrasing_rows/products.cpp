@@ -177,3 +177,19 @@ extern "C" void attention(const float* q, const float* k, const float* v, float*
       store(o + head * kWidth + d * kLanes, result[d] * factor);
   });
 }
+
+// Scalar code: gathers of vectors take longer on some processors, and rows are short.
+extern "C" void sparse_product(const int32_t* starts, const int32_t* columns, const float* a,
+                               const float* x, float* o, long rows) {
+  Threads::all().share_runs(rows, 1024, [=](long first, long last) {
+    for (long row = first; row < last; ++row) {
+      const int32_t end = starts[row + 1];
+      int32_t j = starts[row];
+      float sums[2] = {};
+      for (; j + 1 < end; j += 2)
+        for (int k = 0; k < 2; ++k) sums[k] += a[j + k] * x[columns[j + k]];
+      if (j < end) sums[0] += a[j] * x[columns[j]];
+      o[row] = sums[0] + sums[1];
+    }
+  });
+}
