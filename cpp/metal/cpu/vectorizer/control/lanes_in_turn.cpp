@@ -48,15 +48,17 @@ class TurnFinder {
 
   // The iterations of a lane, in the mean, from which on turns pay. Nothing if they never do.
   std::optional<uint64_t> least_iterations(const llvm::Loop& loop) {
-    if (!loop.isInnermost() || loop.getNumBlocks() != 1 || !loop.isLoopSimplifyForm() ||
+    if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || !loop.getExitingBlock() ||
         !loop.getExitBlock() || !shapes_.divergent(&loop))
       return {};
     unsigned instructions = 0, apart = 0;
-    for (const Instruction& instruction : *loop.getHeader()) {
-      if (!has_scalar_form(instruction, loop)) return {};
-      const unsigned elements = elements_of(*instruction.getType());
-      instructions += is_free(instruction) ? 0 : elements;
-      apart += is_apart(instruction) ? elements : 0;
+    for (const BasicBlock* block : loop.blocks()) {
+      for (const Instruction& instruction : *block) {
+        if (!has_scalar_form(instruction, loop)) return {};
+        const unsigned elements = elements_of(*instruction.getType());
+        instructions += is_free(instruction) ? 0 : elements;
+        apart += is_apart(instruction) ? elements : 0;
+      }
     }
     if (instructions > kInstructionsForAccess * apart || !is_counted(loop, evolution_)) return {};
     return std::max<uint64_t>(kShortestTurn / (uint64_t{apart} * apart), 1);
@@ -103,91 +105,98 @@ class LanesInTurn {
  public:
   LanesInTurn(const llvm::Loop& loop, const RowLoopPlace& place, const ShapeAnalysis& shapes,
               Value& count, uint64_t least_iterations, Value& lane)
-      : place_(place),
+      : loop_(loop),
+        place_(place),
         least_iterations_(least_iterations),
         count_(count),
         lane_(lane),
         width_(shapes.width()),
-        values_(*place.body, shapes),
+        values_(loop, shapes),
         b_(count.getContext()) {
     values_.add(count);
-    for (Instruction& instruction : *place.body) {
-      const bool is_used_behind = llvm::any_of(instruction.users(), [&](const llvm::User* user) {
-        return !loop.contains(checked_cast<Instruction>(user));
-      });
-      if (is_used_behind) outputs_.push_back(&instruction);
+    for (BasicBlock* block : loop.blocks()) {
+      for (Instruction& instruction : *block) {
+        const bool is_used_behind = llvm::any_of(instruction.users(), [&](const llvm::User* user) {
+          return !loop.contains(checked_cast<Instruction>(user));
+        });
+        if (is_used_behind) outputs_.push_back(&instruction);
+      }
     }
   }
 
   void run() {
     BasicBlock* alone = llvm::SplitBlock(place_.before, place_.before->getTerminator());
-    auto new_block = [&](const char* name) {
+    auto new_block = [&](const llvm::Twine& name) {
       return BasicBlock::Create(b_.getContext(), name, alone->getParent(), alone);
     };
-    BasicBlock *lanes = new_block("lanes"), *turn = new_block("turn");
-    BasicBlock *end = new_block("turn.end"), *done = new_block("lanes.end");
+    lanes_ = new_block("lanes");
+    for (const BasicBlock* block : loop_.blocks()) copies_[block] = new_block("turn");
+    end_ = new_block("turn.end");
+    BasicBlock* done = new_block("lanes.end");
     place_.before->getTerminator()->eraseFromParent();
     b_.SetInsertPoint(place_.before);
-    b_.CreateCondBr(have_in_the_mean(b_, count_, least_iterations_, width_), lanes, alone);
-    PHINode* number = start_lane(*lanes, *turn, *end);
-    run_loop(*lanes, *turn, *end);
-    keep_results(*lanes, *turn, *end, *number);
-    Value* next = b_.CreateAdd(number, b_.getInt32(1));
-    number->addIncoming(next, end);
-    b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt32(width_)), lanes, done);
+    b_.CreateCondBr(have_in_the_mean(b_, count_, least_iterations_, width_), lanes_, alone);
+    start_lane();
+    run_loop();
+    keep_results();
+    Value* next = b_.CreateAdd(number_, b_.getInt32(1));
+    number_->addIncoming(next, end_);
+    b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt32(width_)), lanes_, done);
     b_.SetInsertPoint(done);
     llvm::ValueToValueMapTy results;
     for (const auto& [output, kept] : llvm::zip_equal(outputs_, kept_))
-      results[output] = kept->getIncomingValueForBlock(end);
+      results[output] = kept->getIncomingValueForBlock(end_);
     leave_rows(b_, place_, *alone, results);
   }
 
  private:
-  PHINode* start_lane(BasicBlock& lanes, BasicBlock& turn, BasicBlock& end) {
-    b_.SetInsertPoint(&lanes);
-    PHINode* number = b_.CreatePHI(b_.getInt32Ty(), 2, "number");
-    number->addIncoming(b_.getInt32(0), place_.before);
+  BasicBlock* copy_of(const BasicBlock* block) {
+    return checked_cast<BasicBlock>(&*copies_[block]);
+  }
+
+  void start_lane() {
+    b_.SetInsertPoint(lanes_);
+    number_ = b_.CreatePHI(b_.getInt32Ty(), 2, "number");
+    number_->addIncoming(b_.getInt32(0), place_.before);
     for (const Instruction* output : outputs_) {
       kept_.push_back(b_.CreatePHI(output->getType(), 2));
       kept_.back()->addIncoming(llvm::Constant::getNullValue(output->getType()), place_.before);
     }
-    values_.read(b_, number);
-    b_.CreateCondBr(b_.CreateIsNotNull(values_.of(&count_)), &turn, &end);
-    return number;
+    values_.read(b_, number_);
+    Value* runs = b_.CreateIsNotNull(values_.of(&count_));
+    b_.CreateCondBr(runs, copy_of(loop_.getHeader()), end_);
   }
 
-  void run_loop(BasicBlock& lanes, BasicBlock& turn, BasicBlock& end) {
+  void run_loop() {
     values_.add_to(copies_);
-    copies_[place_.body] = &turn;
-    copies_[place_.exit] = &end;
-    b_.SetInsertPoint(&turn);
-    for (Instruction& instruction : *place_.body) {
-      Instruction* copy = b_.Insert(instruction.clone(), instruction.getName());
-      copies_[&instruction] = copy;
+    copies_[loop_.getLoopPreheader()] = lanes_;
+    copies_[place_.exit] = end_;
+    for (const BasicBlock* block : loop_.blocks()) {
+      b_.SetInsertPoint(copy_of(block));
+      for (const Instruction& instruction : *block)
+        copies_[&instruction] = b_.Insert(instruction.clone(), instruction.getName());
     }
-    for (Instruction& copy : turn) {
-      if (auto* phi = llvm::dyn_cast<PHINode>(&copy)) {
-        const unsigned from_loop = phi->getIncomingBlock(0) == place_.body ? 0 : 1;
-        phi->setIncomingBlock(1 - from_loop, &lanes);
-      }
-      llvm::RemapInstruction(&copy, copies_,
-                             llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
+    for (const BasicBlock* block : loop_.blocks()) {
+      for (Instruction& copy : *copy_of(block))
+        llvm::RemapInstruction(&copy, copies_,
+                               llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
     }
   }
 
-  void keep_results(BasicBlock& lanes, BasicBlock& turn, BasicBlock& end, Value& number) {
-    b_.SetInsertPoint(&end);
+  void keep_results() {
+    b_.SetInsertPoint(end_);
     llvm::SmallVector<PHINode*, 1> results;
     for (const Instruction* output : outputs_) {
       results.push_back(b_.CreatePHI(output->getType(), 2));
-      results.back()->addIncoming(llvm::Constant::getNullValue(output->getType()), &lanes);
-      results.back()->addIncoming(copies_[output], &turn);
+      results.back()->addIncoming(llvm::Constant::getNullValue(output->getType()), lanes_);
+      results.back()->addIncoming(copies_[output], copy_of(place_.last));
     }
-    Value* is_own = b_.CreateICmpEQ(&lane_, &number);
+    Value* is_own = b_.CreateICmpEQ(&lane_, number_);
     for (const auto& [kept, result] : llvm::zip_equal(kept_, results))
-      kept->addIncoming(b_.CreateSelect(is_own, result, kept), &end);
+      kept->addIncoming(b_.CreateSelect(is_own, result, kept), end_);
   }
 
+  const llvm::Loop& loop_;
   RowLoopPlace place_;
   uint64_t least_iterations_;
   Value &count_, &lane_;
@@ -195,8 +204,10 @@ class LanesInTurn {
   ValuesOfRow values_;
   llvm::SmallVector<Instruction*, 1> outputs_;  // of the loop
   llvm::SmallVector<PHINode*, 1> kept_;         // each lane's, so far
-  llvm::ValueToValueMapTy copies_;
+  llvm::ValueToValueMapTy copies_;              // of the loop's blocks and instructions
   llvm::IRBuilder<> b_;
+  BasicBlock *lanes_ = nullptr, *end_ = nullptr;
+  PHINode* number_ = nullptr;  // of the lane whose turn it is
 };
 
 }  // namespace

@@ -44,8 +44,11 @@ LoopsOfLanes::LoopsOfLanes(llvm::Function& body, const BodyShapes& shapes,
 
 RowLoopPlace find_place(const llvm::Loop& loop, bool guarded) {
   BasicBlock *preheader = loop.getLoopPreheader(), *exit = loop.getExitBlock();
-  const RowLoopPlace unguarded{
-      .before = preheader, .runs = nullptr, .body = loop.getHeader(), .exit = exit, .after = exit};
+  const RowLoopPlace unguarded{.before = preheader,
+                               .runs = nullptr,
+                               .last = loop.getExitingBlock(),
+                               .exit = exit,
+                               .after = exit};
   BasicBlock *guard = preheader->getSinglePredecessor(), *after = exit->getSingleSuccessor();
   const auto* branch = guard ? llvm::dyn_cast<llvm::BranchInst>(guard->getTerminator()) : nullptr;
   if (!guarded || !branch || !branch->isConditional() || !after) return unguarded;
@@ -66,7 +69,7 @@ RowLoopPlace find_place(const llvm::Loop& loop, bool guarded) {
   Value* condition = branch->getCondition();
   return {.before = guard,
           .runs = runs_if_true ? condition : b.CreateNot(condition),
-          .body = loop.getHeader(),
+          .last = loop.getExitingBlock(),
           .exit = exit,
           .after = after};
 }
@@ -118,13 +121,14 @@ llvm::CallInst* call_lanes(llvm::IRBuilder<>& b, const llvm::Twine& name, llvm::
   return b.CreateCall(callee, operands);
 }
 
-ValuesOfRow::ValuesOfRow(const BasicBlock& body, const ShapeAnalysis& shapes) {
-  for (const Instruction& instruction : body) {
-    for (Value* operand : instruction.operands()) {
-      const auto* source = llvm::dyn_cast<Instruction>(operand);
-      const bool is_outside =
-          source ? source->getParent() != &body : llvm::isa<llvm::Argument>(operand);
-      if (is_outside && !shapes.shape(operand).is_uniform()) add(*operand);
+ValuesOfRow::ValuesOfRow(const llvm::Loop& loop, const ShapeAnalysis& shapes) {
+  for (const BasicBlock* block : loop.blocks()) {
+    for (const Instruction& instruction : *block) {
+      for (Value* operand : instruction.operands()) {
+        const bool is_outside =
+            llvm::isa<Instruction, llvm::Argument>(operand) && loop.isLoopInvariant(operand);
+        if (is_outside && !shapes.shape(operand).is_uniform()) add(*operand);
+      }
     }
   }
 }
@@ -156,13 +160,13 @@ void leave_rows(llvm::IRBuilder<>& b, const RowLoopPlace& place, BasicBlock& alo
   };
   for (PHINode& phi : place.after->phis()) {
     if (!place.runs) {
-      phi.addIncoming(result_of(phi.getIncomingValueForBlock(place.body)), last);
+      phi.addIncoming(result_of(phi.getIncomingValueForBlock(place.last)), last);
       continue;
     }
     Value* value = phi.getIncomingValueForBlock(place.exit);
     const auto* of_exit = llvm::dyn_cast<PHINode>(value);
     if (of_exit && of_exit->getParent() == place.exit)
-      value = of_exit->getIncomingValueForBlock(place.body);
+      value = of_exit->getIncomingValueForBlock(place.last);
     Value* otherwise = phi.getIncomingValueForBlock(&alone);
     phi.addIncoming(b.CreateSelect(place.runs, result_of(value), otherwise), last);
   }

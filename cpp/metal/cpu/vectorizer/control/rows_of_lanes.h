@@ -35,11 +35,11 @@ class LoopsOfLanes {
   const ShapeAnalysis shapes_;
 };
 
-// Where a loop of one block begins and ends.
+// Where a loop begins and ends.
 struct RowLoopPlace {
   llvm::BasicBlock* before;
-  llvm::Value* runs;  // the condition of the branch in `before` that guards the loop, or null
-  llvm::BasicBlock* body;
+  llvm::Value* runs;       // the condition of the branch in `before` that guards the loop, or null
+  llvm::BasicBlock* last;  // the only block that leaves the loop
   llvm::BasicBlock* exit;
   llvm::BasicBlock* after;  // where lanes meet that ran it, and those that did not
 };
@@ -66,7 +66,7 @@ llvm::CallInst* call_lanes(llvm::IRBuilder<>& b, const llvm::Twine& name, llvm::
 // What a loop takes from outside, for the lane whose row it is.
 class ValuesOfRow {
  public:
-  ValuesOfRow(const llvm::BasicBlock& body, const ShapeAnalysis& shapes);
+  ValuesOfRow(const llvm::Loop& loop, const ShapeAnalysis& shapes);
 
   void add(llvm::Value& value) { of_row_[&value] = nullptr; }
   // Reads them from that lane.

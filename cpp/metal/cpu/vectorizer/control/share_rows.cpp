@@ -35,16 +35,16 @@ using llvm::Value;
 //     keep the results for the lane whose row it is                 row.end
 class RowSharer {
  public:
-  RowSharer(RowLoop form, const RowLoopPlace& place, const ShapeAnalysis& shapes, Value& count,
-            Value& lane)
+  RowSharer(const llvm::Loop& loop, RowLoop form, const RowLoopPlace& place,
+            const ShapeAnalysis& shapes, Value& count, Value& lane)
       : form_(std::move(form)),
         place_(place),
-        original_(*place.body),
+        original_(*loop.getHeader()),
         count_(count),
         lane_(lane),
         width_(shapes.width()),
         b_(original_.getContext()),
-        values_(original_, shapes) {
+        values_(loop, shapes) {
     if (!llvm::isa<Constant>(count_)) values_.add(count_);
   }
 
@@ -266,7 +266,7 @@ bool share_rows(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& 
     if (!form) continue;
     const RowLoopPlace place = find_place(*loop, /*guarded=*/form->is_ragged);
     Value* count = count_of(*loop, place, all.evolution());
-    found.emplace_back(std::move(*form), place, all.shapes(), *count, lane);
+    found.emplace_back(*loop, std::move(*form), place, all.shapes(), *count, lane);
     loops_themselves.insert(loop->getHeader());
   }
   for (RowSharer& loop : found) loop.run();
