@@ -40,6 +40,11 @@ SPARSE = {
         float s = 0; int j = p[r]; do { s += v[j] * x[c[j]]; j++; } while (j < p[r + 1]); out[r] = s;""",
     "two sums": """float s = 0, t = 1; for (int j = p[r]; j < p[r + 1]; j++) { float q = x[c[j]]; s += v[j] * q;
         t += q; } out[r] = s + (t - t);""",
+    "branch": """float s = 0; for (int j = p[r]; j < p[r + 1]; ++j) { if (v[j] != 0) s += v[j] * x[c[j]]; }
+        out[r] = s;""",
+    "branches": """float s = 0, t = 0; for (int j = p[r]; j < p[r + 1]; ++j) { float q = v[j];
+        if (q > 0.5f) s += q * x[c[j]]; else if (q < -0.5f) t -= q * x[c[j]]; else s += q * x[c[j]]; }
+        out[r] = s - t;""",
     "apart": """float s = 0; for (int j = p[r]; j < p[r + 1]; j++) s += w[3 * j + 1] * x[c[j]];
         out[r] = s;""",
 }
@@ -128,6 +133,10 @@ def test_sums_of_floats_stay_in_order(mean, rng: np.random.Generator):
     [
         ("out[j] = v[j] * s[r]", lambda v, s, of: v * s[of]),
         ("out[j] = s[r] + v[c[j]]", lambda v, s, of: s[of] + v[np.arange(len(v))[::-1]]),
+        (
+            "if (v[c[j]] > 0) out[j] = v[c[j]]; else out[j] = s[r]",
+            lambda v, s, of: np.where(v[::-1] > 0, v[::-1], s[of]),
+        ),
     ],
 )
 def test_rows_that_are_stored(form, want, mean, rng: np.random.Generator):

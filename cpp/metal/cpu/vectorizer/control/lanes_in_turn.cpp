@@ -43,8 +43,7 @@ bool is_free(const Instruction& instruction) {
 
 class TurnFinder {
  public:
-  TurnFinder(const ShapeAnalysis& shapes, llvm::ScalarEvolution& evolution)
-      : shapes_(shapes), evolution_(evolution) {}
+  explicit TurnFinder(const ShapeAnalysis& shapes) : shapes_(shapes) {}
 
   // The iterations of a lane, in the mean, from which on turns pay. Nothing if they never do.
   std::optional<uint64_t> least_iterations(const llvm::Loop& loop) {
@@ -60,7 +59,7 @@ class TurnFinder {
         apart += is_apart(instruction) ? elements : 0;
       }
     }
-    if (instructions > kInstructionsForAccess * apart || !is_counted(loop, evolution_)) return {};
+    if (instructions > kInstructionsForAccess * apart) return {};
     return std::max<uint64_t>(kShortestTurn / (uint64_t{apart} * apart), 1);
   }
 
@@ -93,7 +92,6 @@ class TurnFinder {
   }
 
   const ShapeAnalysis& shapes_;
-  llvm::ScalarEvolution& evolution_;
 };
 
 // Puts this in front of the loop, or of its guard:
@@ -215,13 +213,14 @@ class LanesInTurn {
 bool run_lanes_in_turn(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& lane,
                        llvm::FunctionAnalysisManager& analyses) {
   const LoopsOfLanes all(body, shapes, analyses);
-  TurnFinder finder(all.shapes(), all.evolution());
+  TurnFinder finder(all.shapes());
   std::list<LanesInTurn> found;
   for (const llvm::Loop* loop : all.loops().getLoopsInPreorder()) {
     const auto least = finder.least_iterations(*loop);
     if (!least) continue;
     const RowLoopPlace place = find_place(*loop, /*guarded=*/true);
-    Value* count = count_of(*loop, place, all.evolution());
+    Value* count = estimate_of(*loop, place, all.evolution());
+    if (!count) continue;
     found.emplace_back(*loop, place, all.shapes(), *count, *least, lane);
   }
   for (LanesInTurn& loop : found) loop.run();

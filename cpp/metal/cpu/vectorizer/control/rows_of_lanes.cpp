@@ -94,6 +94,51 @@ Value* count_of(const llvm::Loop& loop, const RowLoopPlace& place,
   return place.runs ? b.CreateSelect(place.runs, count, b.getInt64(0)) : count;
 }
 
+namespace {
+
+// How far the number that ends the loop is from its bound, in steps. LLVM does not know whether
+// pointers wrap around, so it does not count loops that move a pointer until it reaches an end.
+const llvm::SCEV* steps_to_bound(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(loop.getExitingBlock()->getTerminator());
+  const auto* test = branch && branch->isConditional()
+                         ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
+                         : nullptr;
+  if (!test) return nullptr;
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto* number =
+        llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(test->getOperand(i)));
+    const llvm::SCEV* bound = evolution.getSCEV(test->getOperand(1 - i));
+    const auto* step =
+        number && number->getLoop() == &loop && number->isAffine()
+            ? llvm::dyn_cast<llvm::SCEVConstant>(number->getStepRecurrence(evolution))
+            : nullptr;
+    if (!step || !step->getAPInt().isStrictlyPositive() || !evolution.isLoopInvariant(bound, &loop))
+      continue;
+    const llvm::SCEV* distance = evolution.getMinusSCEV(bound, number->getStart());
+    if (llvm::isa<llvm::SCEVCouldNotCompute>(distance)) continue;
+    return evolution.getUDivExpr(
+        evolution.getSMaxExpr(distance, evolution.getZero(distance->getType())), step);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Value* estimate_of(const llvm::Loop& loop, const RowLoopPlace& place,
+                   llvm::ScalarEvolution& evolution) {
+  if (is_counted(loop, evolution)) return count_of(loop, place, evolution);
+  const llvm::SCEV* steps = steps_to_bound(loop, evolution);
+  Instruction* end = place.before->getTerminator();
+  llvm::SCEVExpander expander(evolution, end->getModule()->getDataLayout(), "count");
+  if (!steps || !expander.isSafeToExpandAt(steps, end)) return nullptr;
+  llvm::IRBuilder<> b(end);
+  Value* count = b.CreateBinaryIntrinsic(
+      llvm::Intrinsic::umax,
+      b.CreateZExt(expander.expandCodeFor(steps, steps->getType(), end), b.getInt64Ty()),
+      b.getInt64(1));
+  return place.runs ? b.CreateSelect(place.runs, count, b.getInt64(0)) : count;
+}
+
 Value* have_in_the_mean(llvm::IRBuilder<>& b, Value& count, uint64_t iterations, unsigned width) {
   const auto in_all =
       declare_marker(*b.GetInsertBlock()->getModule(), kAllLanes, b.getInt1Ty(), true);

@@ -54,6 +54,11 @@ bool is_counted(const llvm::Loop& loop, llvm::ScalarEvolution& evolution);
 llvm::Value* count_of(const llvm::Loop& loop, const RowLoopPlace& place,
                       llvm::ScalarEvolution& evolution);
 
+// About how often each lane runs the loop, if that is known better or worse: 0 only if it does not
+// run it. Otherwise null.
+llvm::Value* estimate_of(const llvm::Loop& loop, const RowLoopPlace& place,
+                         llvm::ScalarEvolution& evolution);
+
 // Whether all lanes run, and have as many iterations in the mean, and none more than an int32
 // holds.
 llvm::Value* have_in_the_mean(llvm::IRBuilder<>& b, llvm::Value& count, uint64_t iterations,
