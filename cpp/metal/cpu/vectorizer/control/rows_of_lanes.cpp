@@ -57,7 +57,8 @@ RowLoopPlace find_place(const llvm::Loop& loop, bool guarded) {
                              exit->getSinglePredecessor() &&
                              exit->getFirstNonPHI() == exit->getTerminator();
   const bool is_speculative = llvm::all_of(*preheader, [](const Instruction& instruction) {
-    return instruction.isTerminator() || is_speculatable(instruction);
+    return instruction.isTerminator() ||
+           (!llvm::isa<PHINode>(instruction) && is_speculatable(instruction));
   });
   if (!is_only_guard || !is_speculative) return unguarded;
   while (&preheader->front() != preheader->getTerminator()) {
