@@ -1,6 +1,6 @@
 ; RUN: lanes-in-turn 4
 ; Vector code runs a loop that all lanes leave together, one with more arithmetic than accesses that are apart, one in which lanes
-; read the same elements, and one that accesses a lane's copy of private memory.
+; read the same elements, one that accesses a lane's copy of private memory, and one without accesses.
 ; CHECK-NOT: simd.all_run
 
 define float @together(ptr addrspace(1) %in, i64 %v, i64 %count, i32 %lane) {
@@ -72,4 +72,16 @@ loop:
   br i1 %more, label %loop, label %done
 done:
   ret float %added
+}
+
+define i32 @no_accesses(i32 %vcount, i32 %lane) {
+entry:
+  br label %loop
+loop:
+  %j = phi i32 [ %vcount, %entry ], [ %next, %loop ]
+  %next = zext i1 true to i32
+  %more = trunc i32 %j to i1
+  br i1 %more, label %loop, label %done
+done:
+  ret i32 %j
 }

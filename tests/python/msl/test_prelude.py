@@ -268,19 +268,6 @@ def test_complex_log1p(rng: np.random.Generator):
     np.testing.assert_allclose(got[:, 0] + 1j * got[:, 1], want, rtol=1e-5)
 
 
-def test_hypot(rng: np.random.Generator):
-    x = (rng.normal(size=(64, 2)) * 10.0 ** rng.integers(-30, 30, (64, 1))).astype(np.float32)
-    x[:4] = [[0, 0], [np.inf, np.nan], [np.nan, 1], [3, -4]]
-    body = "uint i = thread_position_in_grid.x; out[i] = hypot(x[2 * i], x[2 * i + 1]);"
-    (got,) = run_kernel(
-        body, {"x": x}, {"out": ((64,), mx.float32)}, 64, compile_options={"math_mode": "safe"}
-    )
-    np.testing.assert_allclose(got, np.hypot(x[:, 0].astype(np.float64), x[:, 1]), rtol=1e-6)
-    own = "inline float hypot(float a, float b) { return a - b; }"
-    (got,) = run_kernel("out[0] = hypot(5, 2);", {}, {"out": ((1,), mx.float32)}, 1, header=own)
-    assert got[0] == 3
-
-
 def test_cast_to():
     body = """
         out[0] = cast_to<bool>(x[0]); out[1] = cast_to<bool>(x[1]); out[2] = cast_to<bool>(x[2]);

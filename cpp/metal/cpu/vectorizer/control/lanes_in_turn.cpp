@@ -59,7 +59,7 @@ class TurnFinder {
         apart += is_apart(instruction) ? elements : 0;
       }
     }
-    if (instructions > kInstructionsForAccess * apart) return {};
+    if (apart == 0 || instructions > kInstructionsForAccess * apart) return {};
     return std::max<uint64_t>(kShortestTurn / (uint64_t{apart} * apart), 1);
   }
 

@@ -82,17 +82,6 @@ METAL_FUNC complex64_t log1p(complex64_t x) {
   return {excess == 0.0f ? x.real : 0.5f * log1p(excess), angle};
 }
 
-// sqrt(x * x + y * y) whose squares neither overflow nor underflow. As a template it gives way to a
-// kernel's own function of this name.
-template <typename = void>
-METAL_FUNC float hypot(float x, float y) {
-  if (metal::isinf(x) || metal::isinf(y)) return metal::numeric_limits<float>::infinity();
-  if (metal::isnan(x) || metal::isnan(y)) return metal::numeric_limits<float>::quiet_NaN();
-  const float a = metal::abs(x), b = metal::abs(y), large = metal::max(a, b);
-  const float ratio = metal::min(a, b) / large;
-  return large == 0.0f ? 0.0f : large * metal::precise::sqrt(1.0f + ratio * ratio);
-}
-
 // static_cast; what is not 0 becomes true, subnormal numbers and NaN too.
 template <typename U, typename T>
 METAL_FUNC U cast_to(T x) {
