@@ -68,8 +68,7 @@ class Vectorizer {
   Vectorized run() {
     PassContext context = context_of(variant_.width);
     run_thread_passes(*body_, context);
-    if (context.reads_rows || exceeds_registers(*body_, context.shapes, context.costs(*body_)))
-      narrow_gangs();
+    if (variant_.layout == ThreadLayout::Rows) choose_width(context);
     if (has_barriers_) copy_loops_of_gangs();
     make_clones();
     GangCode code{.column = columns_.threads,
@@ -107,9 +106,9 @@ class Vectorizer {
  private:
   // If each lane reads a row, fewer lanes are faster: processors follow few streams of memory, and
   // as many elements of a row as a cache line has should fit into the registers.
-  void narrow_gangs() {
-    if (variant_.layout != ThreadLayout::Rows) return;
-    variant_.width = std::max(variant_.width / 2, kNarrowestGang);
+  void choose_width(const PassContext& context) {
+    if (context.reads_rows || exceeds_registers(*body_, context.shapes, context.costs(*body_)))
+      variant_.width = std::max(variant_.width / 2, kNarrowestGang);
   }
 
   // GangCode says what the clones are for.

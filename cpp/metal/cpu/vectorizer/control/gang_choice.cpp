@@ -80,10 +80,9 @@ llvm::SmallVector<unsigned> arguments_that_differ(const Variant& variant, uint32
 GangChoice::GangChoice(llvm::Function& code, const Variant& variant,
                        const llvm::TargetTransformInfo& costs)
     : code_(code), variant_(variant), dominators_(code), loops_(dominators_) {
-  register_bits_ = static_cast<unsigned>(
-      costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
-  registers_ = costs.getNumberOfRegisters(costs.getRegisterClassForType(
-      true, llvm::FixedVectorType::get(llvm::Type::getFloatTy(code.getContext()), 4)));
+  const VectorRegisters registers = vector_registers(code, costs);
+  register_bits_ = registers.bits;
+  registers_ = registers.count;
 }
 
 uint32_t GangChoice::gangs_between_barriers(llvm::FunctionAnalysisManager& analyses) const {

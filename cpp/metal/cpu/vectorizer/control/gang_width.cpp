@@ -4,9 +4,8 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/Function.h"
 #include "metal/cpu/vectorizer/control/live_vectors.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 
@@ -18,12 +17,8 @@ bool exceeds_registers(llvm::Function& body, const BodyShapes& shapes,
   const llvm::PostDominatorTree post_dominators(body);
   const llvm::LoopInfo loops(dominators);
   const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
-  auto* vector = llvm::FixedVectorType::get(llvm::Type::getFloatTy(body.getContext()), 4);
-  const uint64_t registers =
-      costs.getNumberOfRegisters(costs.getRegisterClassForType(true, vector));
-  const uint64_t bits =
-      registers *
-      costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  const VectorRegisters registers = vector_registers(body, costs);
+  const uint64_t bits = uint64_t{registers.count} * registers.bits;
   // Each element becomes a vector with those of all lanes.
   auto bits_of = [&](const llvm::Value& value) -> unsigned {
     if (analysis.shape(&value).is_uniform()) return 0;

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 
@@ -46,6 +48,15 @@ void step_back(const Instruction& instruction, LiveVectors::Values& live) {
 }
 
 }  // namespace
+
+VectorRegisters vector_registers(const llvm::Function& code,
+                                 const llvm::TargetTransformInfo& costs) {
+  auto* vector = llvm::FixedVectorType::get(llvm::Type::getFloatTy(code.getContext()), 4);
+  const auto bits =
+      costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  return {.count = costs.getNumberOfRegisters(costs.getRegisterClassForType(true, vector)),
+          .bits = static_cast<unsigned>(bits)};
+}
 
 LiveVectors::LiveVectors(const llvm::Function& code) {
   for (bool changed = true; changed;) {

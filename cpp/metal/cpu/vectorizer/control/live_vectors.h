@@ -9,10 +9,19 @@ namespace llvm {
 class BasicBlock;
 class Function;
 class Instruction;
+class TargetTransformInfo;
 class Value;
 }  // namespace llvm
 
 namespace metal::cpu {
+
+// Those of the processor.
+struct VectorRegisters {
+  unsigned count;
+  unsigned bits;  // of each
+};
+VectorRegisters vector_registers(const llvm::Function& code,
+                                 const llvm::TargetTransformInfo& costs);
 
 // Which vectors are computed before a place and used after it.
 class LiveVectors {
