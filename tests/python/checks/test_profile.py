@@ -49,7 +49,7 @@ def test_launches():
 
 def test_samples_meet_the_loop():
     with mx.metal.profile() as profile:
-        y = run(20000)
+        y = run(100000)
     top = profile.lines[0]
     assert (top.kernel, top.file) == ("series", "series")
     assert top.line in (3, 4) and top.samples > 0
@@ -63,14 +63,14 @@ def test_samples_meet_the_loop():
     assert table[0].split() == ["samples", "share", "kernel", "place", "source"]
     assert table[1].split()[2:4] == ["series", f"series:{top.line}"]
     assert repr(top) == f"<ProfiledLine of series, line {top.line}: {top.samples} samples>"
-    assert np.array_equal(np.array(y), np.array(run(20000)))
+    assert np.array_equal(np.array(y), np.array(run(100000)))
 
 
 def test_samples_meet_kernels_with_barriers():
     source = """threadgroup float t[64];
     uint l = thread_position_in_threadgroup.x;
     t[l] = x[l];
-    for (uint k = 0; k < 4000; ++k) {
+    for (uint k = 0; k < 200000; ++k) {
       threadgroup_barrier(mem_flags::mem_threadgroup);
       float v = t[(l + 1) % 64];
       threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -147,7 +147,7 @@ def test_a_kernel_that_stops_ends_nothing():
 def test_the_trace(tmp_path: Path):
     path = tmp_path / "trace.json"
     with mx.metal.profile(path) as profile:
-        run(20000)
+        run(100000)
     trace = json.loads(path.read_text())
     assert trace["displayTimeUnit"] == "ms"
     events = trace["traceEvents"]
