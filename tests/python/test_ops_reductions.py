@@ -104,6 +104,14 @@ def test_scans(axis):
     assert mx.cumsum(mx.array([1, 2]), dtype=mx.float32).dtype == mx.float32
 
 
+def test_exclusive_scans_of_complex_numbers():
+    z = mx.array([1 + 1j, 2 - 1j])
+    sums = mx.logcumsumexp(z, inclusive=False)
+    assert sums.tolist() == [complex(-np.inf, 0), 1 + 1j]
+    assert mx.cumprod(z, inclusive=False).tolist() == [1, 1 + 1j]
+    assert mx.cumsum(z, reverse=True, inclusive=False).tolist() == [2 - 1j, 0]
+
+
 def test_corrections_of_variances(rng):
     x = rng.normal(size=(4, 7)).astype(np.float32)
     for correction in (0, 1, 2):
@@ -126,8 +134,13 @@ def test_variances_of_numbers_far_from_zero(rng, shape, offset):
 
 
 def test_variances_of_extreme_numbers():
-    for numbers in ([mx.inf, 1.0], [mx.nan, 1.0], [-mx.inf, mx.inf, 0.0]):
-        assert mx.isnan(mx.var(mx.array(numbers))).item()
+    for numbers in ([mx.inf, 1.0], [1.0, mx.inf], [2.0, -mx.inf, 1.0], [mx.nan, 1.0], [-mx.inf, mx.inf]):
+        for dtype in (mx.float32, mx.float16):
+            assert mx.isnan(mx.var(mx.array(numbers, dtype))).item()
+            assert mx.isnan(mx.var(mx.array([[0.0, n] for n in numbers], dtype), axis=0)).tolist() == [
+                False,
+                True,
+            ]
     assert mx.var(mx.full((1000,), 1e20)).item() == 0
     assert mx.var(mx.array([5e4, -5e4], mx.float16)).item() == mx.inf
     assert mx.var(mx.full((3, 4), 0.1), axis=1).tolist() == [0, 0, 0]

@@ -121,6 +121,7 @@ def test_pad():
             assert np.array_equal(
                 np.array(mx.pad(mx.array(x), width, mode=mode)), np.pad(x, width, mode=mode)
             )
+    assert mx.pad(mx.array(3), []).item() == 3  # a pair for each of no axes
 
 
 def test_selection():

@@ -276,6 +276,7 @@ PadWidths pad_widths(const mx::array& a, const py::object& width) {
   Ints ints;
   PadWidths result;
   if (load_ints(width, ints)) {
+    if (ints.value.empty() && a.ndim() == 0) return result;
     if (ints.value.empty() || ints.value.size() > 2) {
       throw std::invalid_argument(
           "[pad] Expected an int, a pair of ints or a list of pairs as pad_width.");

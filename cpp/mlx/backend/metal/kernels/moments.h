@@ -15,7 +15,11 @@ struct Moments {
 
 template <typename From>
 struct Convert<Moments, From> {
-  static Moments apply(From x) { return {1, static_cast<float>(x), 0, 0}; }
+  // The difference is NaN for infinities, of which no distance is known.
+  static Moments apply(From x) {
+    const float value = static_cast<float>(x);
+    return {1, value, 0, value - value};
+  }
 };
 template <>
 struct Convert<Moments, Moments> {

@@ -49,7 +49,7 @@ MLX_REDUCTION(Min, Minimum, Extremes<T>::highest())
 MLX_REDUCTION(Max, Maximum, Extremes<T>::lowest())
 MLX_REDUCTION(And, LogicalAnd, true)
 MLX_REDUCTION(Or, LogicalOr, false)
-MLX_REDUCTION(LogSum, LogAddExp, Extremes<T>::lowest())
+MLX_REDUCTION(LogSum, LogAddExp, convert<T>(-INFINITY))
 
 inline float divided(float x, float by) { return x / by; }
 inline complex64_t divided(complex64_t x, float by) {
