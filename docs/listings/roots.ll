@@ -687,6 +687,10 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 
 ; ---- store-halves: as before
 
+; ---- deinterleave: as before
+
 ; ---- merge-shuffles: as before
+
+; ---- order-for-registers: as before
 
 ; ---- read-in-order: as before

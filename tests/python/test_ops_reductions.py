@@ -134,10 +134,18 @@ def test_variances_of_numbers_far_from_zero(rng, shape, offset):
 
 
 def test_variances_of_extreme_numbers():
-    for numbers in ([mx.inf, 1.0], [1.0, mx.inf], [2.0, -mx.inf, 1.0], [mx.nan, 1.0], [-mx.inf, mx.inf]):
+    for numbers in (
+        [mx.inf, 1.0],
+        [1.0, mx.inf],
+        [2.0, -mx.inf, 1.0],
+        [mx.nan, 1.0],
+        [-mx.inf, mx.inf],
+    ):
         for dtype in (mx.float32, mx.float16):
             assert mx.isnan(mx.var(mx.array(numbers, dtype))).item()
-            assert mx.isnan(mx.var(mx.array([[0.0, n] for n in numbers], dtype), axis=0)).tolist() == [
+            assert mx.isnan(
+                mx.var(mx.array([[0.0, n] for n in numbers], dtype), axis=0)
+            ).tolist() == [
                 False,
                 True,
             ]
