@@ -195,11 +195,11 @@ class Deinterleave {
     llvm::Instruction* before = load.getPrevNode();
     Vectors structs;
     for (unsigned first = 0; first < length_of(load); first += in_struct)
-      structs.push_back(
-          b.CreateConstGEP1_64(b.getInt8Ty(), load.getPointerOperand(), first * kElementBytes));
+      structs.push_back(b.CreateConstGEP1_64(b.getInt8Ty(), load.getPointerOperand(),
+                                             uint64_t{first} * kElementBytes));
     Vectors members =
         load_columns(b, load.getType()->getScalarType(), form, structs, 0,
-                     llvm::commonAlignment(load.getAlign(), in_struct * kElementBytes));
+                     llvm::commonAlignment(load.getAlign(), uint64_t{in_struct} * kElementBytes));
     const auto start = before ? std::next(before->getIterator()) : load.getParent()->begin();
     for (llvm::Instruction& made : llvm::make_range(start, load.getIterator()))
       if (auto* part = llvm::dyn_cast<LoadInst>(&made)) part->copyMetadata(load);
