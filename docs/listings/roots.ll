@@ -687,7 +687,7 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 
 ; ---- store-halves: as before
 
-; ---- deinterleave: as before
+; ---- transpose-structs: as before
 
 ; ---- merge-shuffles: as before
 

@@ -89,3 +89,21 @@ def test_vectors_of_threads(form, threads, rng: np.random.Generator):
         threadgroup=(min(threads, 64), 1, 1),
     )
     np.testing.assert_allclose(got, reference(v.astype(np.float64)), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32, np.float16], ids=str)
+@pytest.mark.parametrize("threads", [1, 7, 100, 1000])
+@pytest.mark.parametrize("run", [4, 8])
+def test_runs_of_threads(run, threads, dtype, rng: np.random.Generator):
+    """Each thread turns its run around, and adds to it."""
+    a = rng.integers(0, 100, (threads, run)).astype(dtype)
+    (got,) = run_kernel(
+        f"""uint first = thread_position_in_grid.x * {run};
+        for (uint i = 0; i < {run}; ++i) out[first + i] = a[first + {run} - 1 - i] + T(i);""",
+        {"a": a},
+        {"out": (a.shape, getattr(mx, np.dtype(dtype).name))},
+        grid=threads,
+        threadgroup=min(threads, 64),
+        template=[("T", getattr(mx, np.dtype(dtype).name))],
+    )
+    assert np.array_equal(got, a[:, ::-1] + np.arange(run).astype(dtype))

@@ -7,6 +7,7 @@
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/vectorizer/widen/blocks.h"
 
 namespace metal::cpu {
 namespace {
@@ -92,16 +93,7 @@ class OperationSplit {
   Value* piece(IRBuilder<>& b, Value* vector, unsigned i, unsigned count) {
     if (const auto found = pieces_.find(vector); found != pieces_.end()) return found->second[i];
     const unsigned elements = elements_of(*vector) / count;
-    unsigned first = i * elements;
-    while (const auto* joined = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector)) {
-      if (!joined->isConcat()) break;
-      const unsigned half = elements_of(*joined->getOperand(0));
-      if (half < elements) break;
-      vector = joined->getOperand(first < half ? 0 : 1);
-      first %= half;
-    }
-    if (elements_of(*vector) == elements) return vector;
-    return b.CreateShuffleVector(vector, llvm::createSequentialMask(first, elements, 0));
+    return extract_subvector(b, vector, i * elements, elements);
   }
 
   // With it goes what only it used.

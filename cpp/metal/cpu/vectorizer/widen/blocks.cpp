@@ -31,6 +31,22 @@ Part merge(llvm::IRBuilder<>& b, const Part& left, const Part& right) {
 
 }  // namespace
 
+llvm::Value* extract_subvector(llvm::IRBuilder<>& b, llvm::Value* vector, unsigned first,
+                               unsigned count) {
+  const auto length = [](const llvm::Value* of) {
+    return checked_cast<llvm::FixedVectorType>(of->getType())->getNumElements();
+  };
+  while (const auto* joined = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector)) {
+    if (!joined->isConcat()) break;
+    const unsigned half = length(joined->getOperand(0));
+    if (first < half && first + count > half) break;
+    vector = joined->getOperand(first < half ? 0 : 1);
+    first %= half;
+  }
+  if (length(vector) == count) return vector;
+  return b.CreateShuffleVector(vector, llvm::createSequentialMask(first, count, 0));
+}
+
 llvm::Value* assemble(llvm::IRBuilder<>& b, llvm::ArrayRef<BlockElement> elements) {
   auto* type = checked_cast<llvm::FixedVectorType>(elements[0].block->getType());
   llvm::SmallVector<Part> parts;

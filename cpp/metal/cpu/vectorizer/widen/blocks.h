@@ -22,6 +22,11 @@ struct BlockElement {
   int element;
 };
 
+// Some elements of the vector that follow each other. If the vector is of several joined ones, they
+// are taken from one of these, if it has all of them.
+llvm::Value* extract_subvector(llvm::IRBuilder<>& builder, llvm::Value* vector, unsigned first,
+                               unsigned count);
+
 // Takes at most as many elements as a block has.
 llvm::Value* assemble(llvm::IRBuilder<>& builder, llvm::ArrayRef<BlockElement> elements);
 

@@ -1,4 +1,4 @@
-#include "metal/cpu/vectorizer/legalize/deinterleave.h"
+#include "metal/cpu/vectorizer/legalize/transpose_structs.h"
 
 #include <algorithm>
 
@@ -124,38 +124,102 @@ Vectors members_in_rounds(IRBuilder<>& b, llvm::ArrayRef<Value*> vectors) {
   return members;
 }
 
-class Deinterleave {
+// The reverse of `halves`: of two vectors of halves, the vectors of the structs.
+std::pair<Value*, Value*> joined_halves(IRBuilder<>& b, Value* first, Value* second,
+                                        unsigned unit) {
+  const unsigned lanes = length_of(*first);
+  llvm::SmallVector<int> low, high;
+  for (unsigned i = 0; i < lanes; i += unit) {
+    for (const unsigned vector : {0u, lanes}) {
+      for (unsigned element = i; element < i + unit; ++element)
+        (i < lanes / 2 ? low : high).push_back(static_cast<int>(vector + element));
+    }
+  }
+  return {b.CreateShuffleVector(first, second, low), b.CreateShuffleVector(first, second, high)};
+}
+
+Vectors structs_in_rounds(IRBuilder<>& b, llvm::ArrayRef<Value*> members) {
+  if (members.size() == 1) return {members[0]};
+  const size_t half = members.size() / 2;
+  const Vectors first = structs_in_rounds(b, members.take_front(half));
+  const Vectors second = structs_in_rounds(b, members.drop_front(half));
+  Vectors structs;
+  for (const auto& [a, c] : llvm::zip_equal(first, second)) {
+    const auto [low, high] = joined_halves(b, a, c, static_cast<unsigned>(half));
+    structs.push_back(low);
+    structs.push_back(high);
+  }
+  return structs;
+}
+
+// Where the members of structs start in the operands of a shuffle that makes structs of different
+// vectors; none if it does not.
+llvm::SmallVector<unsigned> starts_of_members(const ShuffleVectorInst& shuffle,
+                                              unsigned in_struct) {
+  const llvm::ArrayRef<int> mask = shuffle.getShuffleMask();
+  llvm::SmallVector<unsigned> starts;
+  if (mask.size() % in_struct != 0 || llvm::is_contained(mask, llvm::PoisonMaskElem) ||
+      !ShuffleVectorInst::isInterleaveMask(mask, in_struct, 2 * length_of(*shuffle.getOperand(0)),
+                                           starts))
+    return {};
+  llvm::SmallVector<unsigned> sorted(starts);
+  llvm::sort(sorted);
+  const auto width = static_cast<unsigned>(mask.size() / in_struct);
+  for (const unsigned start : sorted)
+    if (start % width != 0) return {};
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()
+             ? starts
+             : llvm::SmallVector<unsigned>();
+}
+
+class StructTransposition {
  public:
-  Deinterleave(llvm::Function& function, llvm::TargetMachine& target)
+  StructTransposition(llvm::Function& function, llvm::TargetMachine& target)
       : function_(function),
         costs_(target.getTargetTransformInfo(function)),
         // AVX-512 has shuffles of any elements of two registers.
         moves_any_(target.getTargetFeatureString().contains("+avx512f")) {}
 
   void run() {
-    llvm::SmallVector<ShuffleVectorInst*> shuffles;
-    for (llvm::Instruction& instruction : llvm::instructions(function_))
-      if (auto* shuffle = llvm::dyn_cast<ShuffleVectorInst>(&instruction))
-        shuffles.push_back(shuffle);
-    for (ShuffleVectorInst* shuffle : shuffles) compute_with_member(*shuffle);
-    llvm::SmallVector<LoadInst*> loads;
-    for (llvm::Instruction& instruction : llvm::instructions(function_))
-      if (auto* load = llvm::dyn_cast<LoadInst>(&instruction)) loads.push_back(load);
-    for (LoadInst* load : loads) {
+    for (ShuffleVectorInst* shuffle : all<ShuffleVectorInst>()) compute_with_member(*shuffle);
+    for (LoadInst* load : all<LoadInst>()) {
       const Members members = members_of(*load);
-      if (!members.taken.empty()) replace(*load, members);
+      if (!members.taken.empty()) take_apart(*load, members);
+    }
+    for (ShuffleVectorInst* shuffle : all<ShuffleVectorInst>()) {
+      if (!has_elements(*shuffle)) continue;
+      for (const unsigned in_struct : kStructs) {
+        const auto starts = starts_of_members(*shuffle, in_struct);
+        if (!starts.empty() && put_together(*shuffle, starts)) break;
+      }
     }
   }
 
  private:
-  void replace(LoadInst& load, const Members& members) {
-    const unsigned width = length_of(load) / members.in_struct;
+  template <typename T>
+  llvm::SmallVector<T*> all() const {
+    llvm::SmallVector<T*> found;
+    for (llvm::Instruction& instruction : llvm::instructions(function_))
+      if (auto* one = llvm::dyn_cast<T>(&instruction)) found.push_back(one);
+    return found;
+  }
+
+  // How many lanes' structs are moved at once; zero if a gang has fewer lanes.
+  unsigned lanes_at_once(unsigned in_struct, unsigned width) const {
     // LLVM may hold its cost model, but not its code, to half of AVX-512's registers.
     const unsigned lanes =
         moves_any_ ? std::min(width, k512BitLanes)
-                   : std::max(members.in_struct,
-                              lanes_in_register(costs_, kElementBytes, kInBlock, width));
-    if (width < lanes || lanes < kInBlock) return;
+                   : std::max(in_struct, lanes_in_register(costs_, kElementBytes, kInBlock, width));
+    return width < lanes || lanes < kInBlock ? 0 : lanes;
+  }
+
+  BlockForm form(unsigned in_struct, unsigned lanes) const {
+    return {.in_block = kInBlock, .blocks = in_struct / kInBlock, .lanes = lanes};
+  }
+
+  void take_apart(LoadInst& load, const Members& members) {
+    const unsigned lanes = lanes_at_once(members.in_struct, length_of(load) / members.in_struct);
+    if (!lanes) return;
     IRBuilder<> b(&load);
     Vectors made = moves_any_ ? load_registers(b, load, members.in_struct, lanes)
                               : load_blocks(b, load, members.in_struct, lanes);
@@ -165,6 +229,28 @@ class Deinterleave {
       shuffle->eraseFromParent();
     }
     load.eraseFromParent();
+  }
+
+  bool put_together(ShuffleVectorInst& shuffle, llvm::ArrayRef<unsigned> starts) {
+    const auto in_struct = static_cast<unsigned>(starts.size());
+    const unsigned width = length_of(shuffle) / in_struct;
+    const unsigned lanes = lanes_at_once(in_struct, width);
+    if (!lanes) return false;
+    IRBuilder<> b(&shuffle);
+    const unsigned in_operand = length_of(*shuffle.getOperand(0));
+    Vectors structs;
+    for (unsigned lane = 0; lane < width; lane += lanes) {
+      Vectors members;
+      for (const unsigned start : starts) {
+        members.push_back(extract_subvector(b, shuffle.getOperand(start < in_operand ? 0 : 1),
+                                            start % in_operand + lane, lanes));
+      }
+      llvm::append_range(structs, moves_any_ ? structs_in_rounds(b, members)
+                                             : runs_of_columns(b, form(in_struct, lanes), members));
+    }
+    shuffle.replaceAllUsesWith(llvm::concatenateVectors(b, structs));
+    shuffle.eraseFromParent();
+    return true;
   }
 
   static Vectors load_registers(IRBuilder<>& b, LoadInst& load, unsigned in_struct,
@@ -190,15 +276,14 @@ class Deinterleave {
     return members;
   }
 
-  static Vectors load_blocks(IRBuilder<>& b, LoadInst& load, unsigned in_struct, unsigned lanes) {
-    const BlockForm form{.in_block = kInBlock, .blocks = in_struct / kInBlock, .lanes = lanes};
+  Vectors load_blocks(IRBuilder<>& b, LoadInst& load, unsigned in_struct, unsigned lanes) const {
     llvm::Instruction* before = load.getPrevNode();
     Vectors structs;
     for (unsigned first = 0; first < length_of(load); first += in_struct)
       structs.push_back(b.CreateConstGEP1_64(b.getInt8Ty(), load.getPointerOperand(),
                                              uint64_t{first} * kElementBytes));
     Vectors members =
-        load_columns(b, load.getType()->getScalarType(), form, structs, 0,
+        load_columns(b, load.getType()->getScalarType(), form(in_struct, lanes), structs, 0,
                      llvm::commonAlignment(load.getAlign(), uint64_t{in_struct} * kElementBytes));
     const auto start = before ? std::next(before->getIterator()) : load.getParent()->begin();
     for (llvm::Instruction& made : llvm::make_range(start, load.getIterator()))
@@ -213,10 +298,10 @@ class Deinterleave {
 
 }  // namespace
 
-void deinterleave(llvm::Module& module, llvm::TargetMachine& target) {
-  if (!target.getTargetTriple().isX86()) return;  // AArch64 has loads that do this
+void transpose_structs(llvm::Module& module, llvm::TargetMachine& target) {
+  if (!target.getTargetTriple().isX86()) return;  // AArch64 has loads and stores that do this
   for (llvm::Function& function : module)
-    if (!function.isDeclaration()) Deinterleave(function, target).run();
+    if (!function.isDeclaration()) StructTransposition(function, target).run();
 }
 
 }  // namespace metal::cpu

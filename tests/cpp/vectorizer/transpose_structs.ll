@@ -1,4 +1,4 @@
-; RUN: deinterleave 16 x86-64-v4
+; RUN: transpose-structs 16 x86-64-v4
 ; Registers are read in the order of memory. Two shuffles each give the pairs of members, and one more each member.
 ; CHECK-LABEL: define <16 x float> @members
 ; CHECK: %[[P0:.*]] = getelementptr i8, ptr %p, i64 0
@@ -89,5 +89,31 @@ define <2 x i32> @few_lanes(ptr %p) {
   %y = shufflevector <16 x i32> %v, <16 x i32> poison, <2 x i32> <i32 5, i32 13>
   %s = add <2 x i32> %x, %y
   ret <2 x i32> %s
+}
+; Two shuffles each give the pairs of members that are neighbours in memory, and two more the structs.
+; CHECK-LABEL: define void @written
+; CHECK: %[[XY0:.*]] = shufflevector <16 x float> %x, <16 x float> %y, <16 x i32> <i32 0, i32 16, i32 1, i32 17
+; CHECK: %[[XY1:.*]] = shufflevector <16 x float> %x, <16 x float> %y, <16 x i32> <i32 8, i32 24, i32 9, i32 25
+; CHECK: %[[ZW0:.*]] = shufflevector <16 x float> %z, <16 x float> %w, <16 x i32> <i32 0, i32 16, i32 1, i32 17
+; CHECK: %[[ZW1:.*]] = shufflevector <16 x float> %z, <16 x float> %w, <16 x i32> <i32 8, i32 24, i32 9, i32 25
+; CHECK: shufflevector <16 x float> %[[XY0]], <16 x float> %[[ZW0]], <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 2
+; CHECK: shufflevector <16 x float> %[[XY0]], <16 x float> %[[ZW0]], <16 x i32> <i32 8, i32 9, i32 24, i32 25, i32 10
+; CHECK: shufflevector <16 x float> %[[XY1]], <16 x float> %[[ZW1]], <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 2
+; CHECK: %[[LAST:.*]] = shufflevector <16 x float> %[[XY1]], <16 x float> %[[ZW1]], <16 x i32> <i32 8, i32 9, i32 24
+; CHECK: store <64 x float> %{{.*}}, ptr %p, align 4, !nontemporal
+define void @written(ptr %p, <16 x float> %x, <16 x float> %y, <16 x float> %z, <16 x float> %w) {
+  %xy = shufflevector <16 x float> %x, <16 x float> %y, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %zw = shufflevector <16 x float> %z, <16 x float> %w, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %all = shufflevector <32 x float> %xy, <32 x float> %zw, <64 x i32> <i32 0, i32 16, i32 32, i32 48, i32 1, i32 17, i32 33, i32 49, i32 2, i32 18, i32 34, i32 50, i32 3, i32 19, i32 35, i32 51, i32 4, i32 20, i32 36, i32 52, i32 5, i32 21, i32 37, i32 53, i32 6, i32 22, i32 38, i32 54, i32 7, i32 23, i32 39, i32 55, i32 8, i32 24, i32 40, i32 56, i32 9, i32 25, i32 41, i32 57, i32 10, i32 26, i32 42, i32 58, i32 11, i32 27, i32 43, i32 59, i32 12, i32 28, i32 44, i32 60, i32 13, i32 29, i32 45, i32 61, i32 14, i32 30, i32 46, i32 62, i32 15, i32 31, i32 47, i32 63>
+  store <64 x float> %all, ptr %p, align 4, !nontemporal !0
+  ret void
+}
+; One vector that is every member takes one shuffle a register.
+; CHECK-LABEL: define <64 x float> @repeated
+; CHECK-NEXT: shufflevector <16 x float> %x, <16 x float> poison, <64 x i32>
+; CHECK-NEXT: ret
+define <64 x float> @repeated(<16 x float> %x) {
+  %all = shufflevector <16 x float> %x, <16 x float> poison, <64 x i32> <i32 0, i32 0, i32 0, i32 0, i32 1, i32 1, i32 1, i32 1, i32 2, i32 2, i32 2, i32 2, i32 3, i32 3, i32 3, i32 3, i32 4, i32 4, i32 4, i32 4, i32 5, i32 5, i32 5, i32 5, i32 6, i32 6, i32 6, i32 6, i32 7, i32 7, i32 7, i32 7, i32 8, i32 8, i32 8, i32 8, i32 9, i32 9, i32 9, i32 9, i32 10, i32 10, i32 10, i32 10, i32 11, i32 11, i32 11, i32 11, i32 12, i32 12, i32 12, i32 12, i32 13, i32 13, i32 13, i32 13, i32 14, i32 14, i32 14, i32 14, i32 15, i32 15, i32 15, i32 15>
+  ret <64 x float> %all
 }
 !0 = !{i32 1}
