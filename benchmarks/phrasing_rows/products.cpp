@@ -178,6 +178,20 @@ extern "C" void attention(const float* q, const float* k, const float* v, float*
   });
 }
 
+extern "C" void matrix_vector(const float* a, const float* x, float* o, long rows, long columns) {
+  Threads::all().share_runs(rows, 32, [=](long first, long last) {
+    for (long row = first; row < last; ++row) {
+      const float* from = a + row * columns;
+      Floats sums[8] = {};
+      for (long i = 0; i < columns; i += 8 * kLanes)
+        for (int k = 0; k < 8; ++k)
+          sums[k] += load(from + i + k * kLanes) * load(x + i + k * kLanes);
+      for (int k = 1; k < 8; ++k) sums[0] += sums[k];
+      o[row] = sum_of(sums[0]);
+    }
+  });
+}
+
 // Scalar code: gathers of vectors take longer on some processors, and rows are short.
 extern "C" void sparse_product(const int32_t* starts, const int32_t* columns, const float* a,
                                const float* x, float* o, long rows) {
