@@ -25,10 +25,10 @@ constexpr size_t kMostAtOnce = 64;      // pieces of results
 constexpr unsigned kManyUses = 17;      // of a value that stays in its register for long
 constexpr size_t kLongestBlock = 5000;  // of a block
 
-// Whether others keep their order to it. Prefetches may come anywhere.
+// Whether others keep their order to it.
 bool is_fixed(const Instruction& instruction) {
   return llvm::isa<llvm::PHINode>(instruction) || instruction.isTerminator() ||
-         (instruction.mayHaveSideEffects() && !is_prefetch(instruction));
+         instruction.mayHaveSideEffects();
 }
 
 // Instructions between two that are fixed.
@@ -181,9 +181,10 @@ class BlockOrder {
       : live_(function), available_(available) {}
 
   // Where a few registers are missing, an order that keeps what is independent together is worth
-  // more; and only what is read from memory loses nothing if it comes later.
+  // more; and only what is read from memory loses nothing if it comes later. Code with prefetches
+  // reads memory in an order that processors follow.
   bool is_needed(const BasicBlock& block) const {
-    if (block.size() > kLongestBlock) return false;
+    if (block.size() > kLongestBlock || llvm::any_of(block, is_prefetch)) return false;
     const unsigned live = most_live(block);
     return live > available_.count + available_.count / 8 && 2 * most_read(block) > live;
   }
