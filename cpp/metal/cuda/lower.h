@@ -42,7 +42,7 @@ void prepare_vectors(llvm::Module& module);
 
 // Proves a higher alignment of accesses where their addresses have one. LLVM's passes look only at
 // the last few steps by which an address is computed.
-void find_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
+void find_alignment(llvm::Function& kernel);
 
 // Makes one access of several whose elements lie side by side, where a test at run time shows that
 // the address is a multiple of their size. It runs after find_alignment, and leaves accesses as

@@ -11,6 +11,7 @@
 #include "metal/cuda/lane_operations.h"
 #include "metal/cuda/lower.h"
 #include "metal/cuda/matrix_transposition.h"
+#include "metal/cuda/trailing_zeros.h"
 
 namespace metal::cuda {
 namespace {
@@ -43,12 +44,7 @@ bool is_one(const Value* step) {
   return constant && constant->isOne();
 }
 
-bool is_multiple(Value* value, uint64_t of, llvm::ScalarEvolution& evolution) {
-  return evolution.getMinTrailingZeros(evolution.getSCEV(value)) >= llvm::Log2_64(of);
-}
-
-std::optional<MatrixLoad> find_load(llvm::Instruction& instruction,
-                                    llvm::ScalarEvolution& evolution) {
+std::optional<MatrixLoad> find_load(llvm::Instruction& instruction, const TrailingZeros& zeros) {
   auto* call = llvm::dyn_cast<CallInst>(&instruction);
   if (!call || !call->getCalledFunction() || !loads_threadgroup_matrix(*call->getCalledFunction()))
     return std::nullopt;
@@ -58,8 +54,7 @@ std::optional<MatrixLoad> find_load(llvm::Instruction& instruction,
   const bool transposed = is_one(row_step);
   if (!transposed && !is_one(column_step)) return std::nullopt;
   Value* step = transposed ? column_step : row_step;
-  if (!is_multiple(start, kRowBytes, evolution) ||
-      !is_multiple(step, kRowBytes / kElementBytes, evolution))
+  if (!zeros.is_multiple(*start, kRowBytes) || !zeros.is_multiple(*step, kRowBytes / kElementBytes))
     return std::nullopt;
   return MatrixLoad{call, transposed, start, step};
 }
@@ -91,11 +86,12 @@ bool are_near(const Wanted& x, const Wanted& y, llvm::ScalarEvolution& evolution
 // Their instructions have operands in consecutive registers, which one load should fill.
 class WantedLoads {
  public:
-  WantedLoads(llvm::BasicBlock& block, llvm::ScalarEvolution& evolution) : evolution_(evolution) {
+  WantedLoads(llvm::BasicBlock& block, const TrailingZeros& zeros, llvm::ScalarEvolution& evolution)
+      : evolution_(evolution) {
     unsigned writes = 0;
     for (llvm::Instruction& instruction : block) {
       if (instruction.mayWriteToMemory()) ++writes;
-      if (auto load = find_load(instruction, evolution)) {
+      if (auto load = find_load(instruction, zeros)) {
         load->writes_before = writes;
         loads_[load->call] = *load;
       }
@@ -216,8 +212,8 @@ class LoadInstruction {
   llvm::IRBuilder<> b_;
 };
 
-void lower(llvm::BasicBlock& block, llvm::ScalarEvolution& evolution) {
-  const WantedLoads loads(block, evolution);
+void lower(llvm::BasicBlock& block, const TrailingZeros& zeros, llvm::ScalarEvolution& evolution) {
+  const WantedLoads loads(block, zeros, evolution);
   for (llvm::ArrayRef<Wanted> group : loads.groups()) {
     while (!group.empty()) {
       const size_t count = llvm::bit_floor(std::min<size_t>(group.size(), kMostAtOnce));
@@ -244,8 +240,11 @@ void lower_matrix_loads(llvm::Function& kernel, llvm::FunctionAnalysisManager& a
   if (!kernel.getParent()->getFunction(kLoad)) return;
   const compiler::Convergence convergence = find_convergence(kernel);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(kernel);
-  for (llvm::BasicBlock& block : kernel)
-    if (convergence.is_convergent(block) && !convergence.is_leaving(block)) lower(block, evolution);
+  const TrailingZeros zeros(kernel);
+  for (llvm::BasicBlock& block : kernel) {
+    if (convergence.is_convergent(block) && !convergence.is_leaving(block))
+      lower(block, zeros, evolution);
+  }
   compiler::inline_matrix_accesses(*kernel.getParent());
 }
 

@@ -1,9 +1,9 @@
-#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "metal/cuda/lower.h"
+#include "metal/cuda/trailing_zeros.h"
 
 namespace metal::cuda {
 namespace {
@@ -31,9 +31,8 @@ void expand_copy(llvm::MemTransferInst& copy) {
 }
 
 template <typename Access>
-void raise_alignment(Access& access, llvm::Value* address, llvm::ScalarEvolution& evolution) {
-  const uint32_t zeros = evolution.getMinTrailingZeros(evolution.getSCEV(address));
-  const llvm::Align found(std::min(uint64_t{1} << std::min(zeros, 16u), kVector));
+void raise_alignment(Access& access, const llvm::Value* address, const TrailingZeros& zeros) {
+  const llvm::Align found(std::min(uint64_t{1} << zeros.of(*address), kVector));
   access.setAlignment(std::max(access.getAlign(), found));
 }
 
@@ -52,13 +51,13 @@ void prepare_vectors(llvm::Module& module) {
   }
 }
 
-void find_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses) {
-  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(kernel);
+void find_alignment(llvm::Function& kernel) {
+  const TrailingZeros zeros(kernel);
   for (llvm::Instruction& instruction : llvm::instructions(kernel)) {
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-      raise_alignment(*load, load->getPointerOperand(), evolution);
+      raise_alignment(*load, load->getPointerOperand(), zeros);
     } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-      raise_alignment(*store, store->getPointerOperand(), evolution);
+      raise_alignment(*store, store->getPointerOperand(), zeros);
     }
   }
 }
