@@ -66,6 +66,24 @@ void cast_results(llvm::Module& module) {
   }
 }
 
+// The constructor that Clang makes for a class takes a generic pointer. It passes it as it is to
+// constructors of members and bases, which take pointers to `thread`: what it emits is no valid
+// code.
+void cast_members(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction);
+      if (!cast ||
+          llvm::CastInst::castIsValid(cast->getOpcode(), cast->getSrcTy(), cast->getDestTy()))
+        continue;
+      llvm::IRBuilder<> builder(cast);
+      cast->replaceAllUsesWith(builder.CreateAddrSpaceCast(cast->getOperand(0), cast->getType()));
+      cast->eraseFromParent();
+    }
+  }
+}
+
 void read_annotations(FormContext& c) {
   c.zeroed = find_zeroed(*c.unit.module);
   remove_annotations(*c.unit.module);

@@ -44,3 +44,34 @@ def test_a_constructor_of_the_constant_address_space():
     body = "S here(5); out[0] = there.a * 10 + here.a;"
     (got,) = run_one(body, {"x": mx.zeros(1)}, {"out": ((1,), mx.int32)}, 1, 1, header=header)
     assert got == 65
+
+
+# Classes without a constructor of their own, whose members and bases have one.
+IMPLICIT = {
+    "initialized member": ("struct S { V v = V(2.0f); };", "s.v.a", 2),
+    "converted member": ("struct S { V v = 2.0f; };", "s.v.a", 2),
+    "member in braces": ("struct S { V v{2.0f}; };", "s.v.a", 2),
+    "member": ("struct S { V v; };", "s.v.a", 3),
+    "members": ("struct S { V v[3]; int b = 4; };", "s.v[0].a + s.v[2].a + s.b", 10),
+    "initialized members": ("struct S { V v[2] = {V(2.0f), V(5.0f)}; };", "s.v[1].a", 5),
+    "member of a member": ("struct M { V v = 2.0f; }; struct S { M m; };", "s.m.v.a", 2),
+    "base": ("struct S : V { float b = 4; };", "s.a + s.b", 7),
+    "base of a base": ("struct M : V {}; struct S : M {};", "s.a", 3),
+    "template": ("template <typename T> struct M { T v = T(2.0f); }; using S = M<V>;", "s.v.a", 2),
+    "matrix": (
+        "struct S { simdgroup_float8x8 m[2] = {simdgroup_float8x8(2.0f), simdgroup_float8x8(5.0f)}; };",
+        "simd_sum(s.m[1].thread_elements()[0] + s.m[1].thread_elements()[1])",  # a diagonal
+        40,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPLICIT)
+@pytest.mark.parametrize("made", ("S s;", "S s{};", "S s = S();", "S all[2]; S s = all[1];"))
+def test_implicit_constructors(name: str, made: str):
+    classes, value, expected = IMPLICIT[name]
+    header = "#include <metal_simdgroup_matrix>\nusing namespace metal;\n"
+    header += f"struct V {{ float a; V(float x = 3) : a(x) {{}} }};\n{classes}"
+    body = f"{made} out[thread_position_in_grid.x] = {value};"
+    got = run_one(body, {"x": mx.zeros(1)}, {"out": ((32,), mx.float32)}, 32, 32, header=header)
+    assert (got == expected).all()
