@@ -124,11 +124,7 @@ struct Sums {
 
   // Adds group `j` of what was read.
   METAL_FUNC void add(const thread Read<T, bits, group_size>& read, uint j) {
-    simdgroup_float8x8 products[kHigh], of_x;
-#pragma unroll
-    for (uint i = 0; i < kHigh; ++i) products[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    of_x = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    const auto ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
+    GroupProducts<T, bits> products;
 #pragma unroll
     for (uint word = 0; word < Own::kWords; ++word) {
 #pragma unroll
@@ -136,21 +132,13 @@ struct Sums {
         simdgroup_matrix<T, 8, 8> elements;
         elements.thread_elements() =
             vec<T, 2>(read.x[0][j][word][pair], read.x[1][j][word][pair]);
-#pragma unroll
-        for (uint i = 0; i < kHigh; ++i) {
-          simdgroup_matrix<T, 8, 8> codes;
-          codes.thread_elements() = Code::pair(read.rows[i].words[j][word], pair);
-          simdgroup_multiply_accumulate(products[i], codes, elements, products[i]);
-        }
-        simdgroup_multiply_accumulate(of_x, ones, elements, of_x);
+        products.add(elements, pair, [&](uint i) { return read.rows[i].words[j][word]; });
       }
     }
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
-      const float scale = read.rows[i].scales[j];
-      const float bias = fma(-float(Code::kOffset), scale, float(read.rows[i].biases[j]));
-      totals[i] = fma(scale, products[i].thread_elements(), totals[i]);
-      totals[i] = fma(bias, of_x.thread_elements(), totals[i]);
+      const float scale = read.rows[i].scales[j], bias = read.rows[i].biases[j];
+      products.add_to(totals[i], i, float2(scale), float2(bias));
     }
   }
 

@@ -29,7 +29,6 @@ struct Unit {
     kBlock = kBlockBits / bits,
     kGroupsOfBlock = kBlock / group_size,
     kNumbers = kGroups == 4 ? 2 : kGroupsOfBlock,  // scales that a lane reads at once
-    kAhead = bits == 4 ? 1 : 2,                    // blocks that are on their way
   };
 };
 
@@ -37,8 +36,8 @@ struct Unit {
 template <typename T, uint bits, uint group_size, bool whole>
 struct RowPlace {
   using U = Unit<T, bits, group_size>;
-  using Numbers =
-      conditional_t<whole && uint(U::kNumbers) != 1, vec<T, U::kNumbers == 1 ? 2 : U::kNumbers>, T>;
+  using Numbers = conditional_t<
+      !whole || uint(U::kNumbers) == 1, T, conditional_t<uint(U::kNumbers) == 2, uint, uint2>>;
   enum : uint {
     kWordsOfBlock = kUnits * 4,
     kNumbersOfBlock = U::kGroupsOfBlock / (whole ? uint(U::kNumbers) : 1),
@@ -57,10 +56,10 @@ struct RowPlace {
     biases = reinterpret_cast<const device Numbers*>(all_biases) + numbers + own;
   }
 
-  METAL_FUNC void advance() {
-    words += kWordsOfBlock;
-    scales += kNumbersOfBlock;
-    biases += kNumbersOfBlock;
+  METAL_FUNC void advance(uint blocks) {
+    words += blocks * kWordsOfBlock;
+    scales += blocks * kNumbersOfBlock;
+    biases += blocks * kNumbersOfBlock;
   }
 
   const device uint4* words;
@@ -68,13 +67,59 @@ struct RowPlace {
   const device Numbers* biases;
 };
 
-// A lane's part of a block of a row. There are no groups beyond the last one: their scales and
-// biases are zeros.
+// Scales, or biases, of a lane's part of a block, as they were read: what is computed with them
+// waits until they are needed.
 template <typename T, uint bits, uint group_size, bool whole>
-struct RowPart {
+struct Scales {
   using U = Unit<T, bits, group_size>;
   using Pair = vec<T, 2>;
   using Numbers = typename RowPlace<T, bits, group_size, whole>::Numbers;
+  enum : uint { kRead = !whole || uint(U::kNumbers) != 1 ? kUnits : 1 };
+  using Read = conditional_t<!whole, Pair, conditional_t<uint(U::kNumbers) == 1, T, uint>>;
+
+  // `left`: columns up to the end of the row, beyond which there are zeros.
+  METAL_FUNC void read(const device Numbers* from, uint quarter, uint left) {
+    if constexpr (!whole) {
+#pragma unroll
+      for (uint u = 0; u < kUnits; ++u) {
+#pragma unroll
+        for (uint i = 0; i < 2; ++i) {
+          const uint group = u * U::kSize / group_size + quarter * 2 % U::kGroups + i;
+          numbers[u][i] = group * group_size < left ? from[group] : T(0);
+        }
+      }
+    } else if constexpr (U::kGroups == 4) {
+      numbers[0] = from[0];
+      numbers[1] = from[2];
+    } else if constexpr (U::kNumbers == 4) {
+      const uint2 all = *from;
+      numbers[0] = all.x;
+      numbers[1] = all.y;
+    } else {
+      numbers[0] = *from;
+    }
+  }
+
+  // Those of the groups in the lane's two columns of a unit's product.
+  METAL_FUNC Pair pair(uint u) const {
+    if constexpr (!whole) {
+      return numbers[u];
+    } else if constexpr (U::kNumbers == 1) {
+      return Pair(numbers[0]);
+    } else if constexpr (U::kNumbers == 2 && U::kGroups != 4) {
+      return Pair(as_type<Pair>(numbers[0])[u]);
+    } else {
+      return as_type<Pair>(numbers[u]);
+    }
+  }
+
+  Read numbers[kRead];
+};
+
+// A lane's part of a block of a row.
+template <typename T, uint bits, uint group_size, bool whole>
+struct RowPart {
+  using U = Unit<T, bits, group_size>;
 
   // `left`: columns up to the end of the row.
   METAL_FUNC void read(const thread RowPlace<T, bits, group_size, whole>& from, uint quarter,
@@ -84,54 +129,30 @@ struct RowPart {
       const bool there = whole || u * U::kSize + quarter * U::kOfLane < left;
       words[u] = there ? from.words[u * 4] : uint4(0);
     }
-    read_pairs(scales, from.scales, quarter, left);
-    read_pairs(biases, from.biases, quarter, left);
-  }
-
-  // The numbers of the groups in the lane's two columns of each unit's product.
-  METAL_FUNC static void read_pairs(thread Pair (&to)[kUnits], const device Numbers* from,
-                                    uint quarter, uint left) {
-    if constexpr (!whole) {
-#pragma unroll
-      for (uint u = 0; u < kUnits; ++u) {
-#pragma unroll
-        for (uint i = 0; i < 2; ++i) {
-          const uint group = u * U::kSize / group_size + quarter * 2 % U::kGroups + i;
-          to[u][i] = group * group_size < left ? from[group] : T(0);
-        }
-      }
-    } else if constexpr (U::kGroups == 4) {
-      to[0] = from[0];
-      to[1] = from[2];
-    } else if constexpr (U::kNumbers == 4) {
-      const auto all = *from;
-      to[0] = all.xy;
-      to[1] = all.zw;
-    } else if constexpr (U::kNumbers == 2) {
-      const auto all = *from;
-      to[0] = all.xx;
-      to[1] = all.yy;
-    } else {
-      to[0] = to[1] = Pair(*from);
-    }
+    scales.read(from.scales, quarter, left);
+    biases.read(from.biases, quarter, left);
   }
 
   uint4 words[kUnits];
-  Pair scales[kUnits], biases[kUnits];
+  Scales<T, bits, group_size, whole> scales, biases;
 };
 
 // The vector's elements in threadgroup memory, as products need them: matrices of two codes of each
 // lane, by columns, of which each is one group's. `kStaged` elements are a few units.
-template <typename T, uint bits, uint group_size>
+template <typename T, uint bits, uint group_size, bool whole>
 struct Staged {
   using U = Unit<T, bits, group_size>;
   using Code = typename U::Code;
   enum : uint {
     kOfMatrix = kSide * U::kGroups,
-    kUnitsAtOnce = kStaged / (U::kSize * U::kGroups),
+    kFitting = kStaged / (U::kSize * U::kGroups),
+    kUnitsAtOnce = kFitting < kUnits ? uint(kFitting) : kUnits,
+    kOfBlock = kUnits / kUnitsAtOnce,
     kWordsAtOnce = kUnitsAtOnce * 4 * kWords,
     kOfLane = (kWordsAtOnce + 31) / 32,  // words
-    kLength = kStaged + kSide * kSide,   // a matrix has eight columns, but the last ones are unused
+    kOfWord = Code::kPairs * kOfMatrix + kSide,  // so that words lie in different banks
+    // A matrix has eight columns, but the last ones are unused.
+    kLength = kWordsAtOnce / 4 * uint(kOfWord) + kSide * kSide,
   };
 
   // Reads what belongs to the lane of the columns from `column` on, and zeros beyond the last one.
@@ -141,7 +162,7 @@ struct Staged {
       const uint at = column + (t * 32 + lane) * U::kInWord;
 #pragma unroll
       for (uint i = 0; i < U::kInWord / 4; ++i) {
-        elements[t][i] = at < columns ? vector[at / 4 + i] : vec<T, 4>(T(0));
+        elements[t][i] = whole || at < columns ? vector[at / 4 + i] : vec<T, 4>(T(0));
       }
     }
   }
@@ -153,7 +174,7 @@ struct Staged {
       const uint number = t * 32 + lane;
       const uint unit = number / (4 * kWords);
       const uint quarter = number / kWords % 4, word = number % kWords;
-      threadgroup T* place = to + (unit * kWords + word) * (uint(Code::kPairs) * kOfMatrix) +
+      threadgroup T* place = to + (unit * kWords + word) * uint(kOfWord) +
                              quarter * U::kGroups / 4 * kSide + quarter * 2;
       if (kWordsAtOnce < 32 && number >= kWordsAtOnce) continue;
 #pragma unroll
@@ -174,37 +195,24 @@ template <typename T, uint bits, uint group_size, bool whole>
 struct Sums {
   using U = Unit<T, bits, group_size>;
   using Code = typename U::Code;
-  using Stage = Staged<T, bits, group_size>;
+  using Stage = Staged<T, bits, group_size, whole>;
 
   METAL_FUNC void add(const thread RowPart<T, bits, group_size, whole> (&rows)[kHigh], uint u,
                       const threadgroup T* staged) {
-    simdgroup_float8x8 products[kHigh], of_x;
-#pragma unroll
-    for (uint i = 0; i < kHigh; ++i) products[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    of_x = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    const auto ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
+    GroupProducts<T, bits> products;
 #pragma unroll
     for (uint word = 0; word < kWords; ++word) {
 #pragma unroll
       for (uint pair = 0; pair < Code::kPairs; ++pair) {
         simdgroup_matrix<T, 8, 8> elements;
-        simdgroup_load(elements, staged + (word * Code::kPairs + pair) * uint(Stage::kOfMatrix),
-                       U::kGroups == 1 ? 0 : kSide, ulong2(0), true);
-#pragma unroll
-        for (uint i = 0; i < kHigh; ++i) {
-          simdgroup_matrix<T, 8, 8> codes;
-          codes.thread_elements() = Code::pair(rows[i].words[u][word], pair);
-          simdgroup_multiply_accumulate(products[i], codes, elements, products[i]);
-        }
-        simdgroup_multiply_accumulate(of_x, ones, elements, of_x);
+        const uint matrix = word * uint(Stage::kOfWord) + pair * uint(Stage::kOfMatrix);
+        simdgroup_load(elements, staged + matrix, U::kGroups == 1 ? 0 : kSide, ulong2(0), true);
+        products.add(elements, pair, [&](uint i) { return rows[i].words[u][word]; });
       }
     }
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
-      const float2 scale = float2(rows[i].scales[u]);
-      const float2 bias = fma(float2(-float(Code::kOffset)), scale, float2(rows[i].biases[u]));
-      totals[i] = fma(scale, products[i].thread_elements(), totals[i]);
-      totals[i] = fma(bias, of_x.thread_elements(), totals[i]);
+      products.add_to(totals[i], i, float2(rows[i].scales.pair(u)), float2(rows[i].biases.pair(u)));
     }
   }
 
@@ -228,7 +236,7 @@ template <typename T, uint bits, uint group_size, bool whole>
     uint simdgroup [[simdgroup_index_in_threadgroup]],
     uint simdgroups [[simdgroups_per_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
   using U = Unit<T, bits, group_size>;
-  using Stage = Staged<T, bits, group_size>;
+  using Stage = Staged<T, bits, group_size, whole>;
   threadgroup float of_rows[kMostSimdgroups][kRows];
   threadgroup T staged_elements[kMostSimdgroups][Stage::kLength];
   threadgroup T* const staged = staged_elements[simdgroup];
@@ -238,10 +246,8 @@ template <typename T, uint bits, uint group_size, bool whole>
   const MatrixPlace place(lane);
   const uint quarter = place.column / 2;
 
-  // The SIMD-group's columns.
-  const uint blocks = (p.columns + U::kBlock - 1) / U::kBlock;
-  const uint own = (blocks + simdgroups - 1) / simdgroups * U::kBlock;
-  const uint start = min(simdgroup * own, p.columns), end = min(start + own, p.columns);
+  // The SIMD-groups take the blocks in turn, so that they read neighbouring memory.
+  const uint start = simdgroup * U::kBlock, step = simdgroups * U::kBlock;
 
   // What lies beyond the last row is computed once more.
   RowPlace<T, bits, group_size, whole> rows[kHigh];
@@ -253,41 +259,32 @@ template <typename T, uint bits, uint group_size, bool whole>
   }
   // A group's columns keep their zeros for the other groups.
   if (U::kGroups > 1) {
-    for (uint at = lane; at < Stage::kLength; at += 32) staged[at] = T(0);
+#pragma unroll
+    for (uint at = lane * 8; at < Stage::kLength; at += 32 * 8) {
+      *reinterpret_cast<threadgroup uint4*>(staged + at) = uint4(0);
+    }
   }
 
-  // What comes next is on its way while a block is multiplied.
-  constexpr uint ahead = U::kAhead;
-  RowPart<T, bits, group_size, whole> parts[ahead][kHigh];
+  // All of a block is read before it is multiplied; other SIMD-groups multiply meanwhile. To read the
+  // next block, too, takes more time: its registers would be copied, which waits for what was read.
   Sums<T, bits, group_size, whole> sums;
-  Stage stage;
-  const auto read = [&](uint k, uint column) {
+  for (uint column = start; column < p.columns; column += step) {
+    Stage stages[Stage::kOfBlock];
+#pragma unroll
+    for (uint s = 0; s < Stage::kOfBlock; ++s) {
+      stages[s].read(vector, column + s * Stage::kUnitsAtOnce * U::kSize, p.columns, lane);
+    }
+    RowPart<T, bits, group_size, whole> parts[kHigh];
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
-      if (column < end) parts[k][i].read(rows[i], quarter, p.columns - column);
-      rows[i].advance();
+      parts[i].read(rows[i], quarter, p.columns - column);
+      rows[i].advance(simdgroups);
     }
-  };
-  if (start < end) stage.read(vector, start, p.columns, lane);
 #pragma unroll
-  for (uint k = 0; k < ahead; ++k) read(k, start + k * U::kBlock);
-  for (uint first = start; first < end; first += ahead * U::kBlock) {
-#pragma unroll
-    for (uint k = 0; k < ahead; ++k) {
-      const uint column = first + k * U::kBlock;
-      if (column < end) {
-#pragma unroll
-        for (uint u = 0; u < kUnits; ++u) {
-          const uint of_stage = ((column - start) / U::kSize + u) % Stage::kUnitsAtOnce;
-          if (of_stage == 0) {
-            stage.write(staged, lane);
-            const uint following = column + (u + Stage::kUnitsAtOnce) * U::kSize;
-            if (following < end) stage.read(vector, following, p.columns, lane);
-          }
-          sums.add(parts[k], u, staged + of_stage * (U::kSize * U::kGroups));
-        }
-      }
-      read(k, column + ahead * U::kBlock);
+    for (uint u = 0; u < kUnits; ++u) {
+      const uint of_stage = u % Stage::kUnitsAtOnce;
+      if (of_stage == 0) stages[u / Stage::kUnitsAtOnce].write(staged, lane);
+      sums.add(parts, u, staged + of_stage * (kWords * uint(Stage::kOfWord)));
     }
   }
 
