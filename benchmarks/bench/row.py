@@ -71,8 +71,10 @@ class Row:
         """Describes the error of a result; empty if it is right."""
         for name, want in expected.items():
             have = np.asarray(got[name], np.float64).reshape(want.shape)
-            error = np.abs(have - want)
-            wrong = ~(error <= self.atol + self.rtol * np.abs(want))
+            with np.errstate(invalid="ignore"):  # the difference of two infinities
+                error = np.abs(have - want)
+                near = np.isfinite(want) & (error <= self.atol + self.rtol * np.abs(want))
+            wrong = ~(near | (have == want))
             share = float(np.mean(wrong))
             if share > self.wrong_share:
                 first = np.unravel_index(np.argmax(wrong), want.shape)

@@ -44,9 +44,16 @@ def shell_blocks(name: str) -> list[str]:
     return [code for kind, code in blocks(page) if kind == "shell"]
 
 
+CHECKING = {"debugging"}  # pages whose kernels are checked, which the CPU's driver does
+
+
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if any(kind == "python" for kind, _ in blocks(page))],
+    [
+        pytest.param(page, marks=[pytest.mark.cpu_kernels] if page.stem in CHECKING else [])
+        for page in PAGES
+        if any(kind == "python" for kind, _ in blocks(page))
+    ],
     ids=lambda p: p.stem,
 )
 def test_python_blocks_run(page: Path, capfd: pytest.CaptureFixture[str]):
