@@ -138,7 +138,8 @@ struct RowPart {
 };
 
 // The vector's elements in threadgroup memory, as products need them: matrices of two codes of each
-// lane, by columns, of which each is one group's. `kStaged` elements are a few units.
+// lane, by columns, of which each is one group's. A lane writes those that meet a word, if there
+// are so many words: `kStaged` elements are one or two units.
 template <typename T, uint bits, uint group_size, bool whole>
 struct Staged {
   using U = Unit<T, bits, group_size>;
@@ -149,45 +150,40 @@ struct Staged {
     kUnitsAtOnce = kFitting < kUnits ? uint(kFitting) : kUnits,
     kOfBlock = kUnits / kUnitsAtOnce,
     kWordsAtOnce = kUnitsAtOnce * 4 * kWords,
-    kOfLane = (kWordsAtOnce + 31) / 32,  // words
     kOfWord = Code::kPairs * kOfMatrix + kSide,  // so that words lie in different banks
     // A matrix has eight columns, but the last ones are unused.
     kLength = kWordsAtOnce / 4 * uint(kOfWord) + kSide * kSide,
   };
 
+  METAL_FUNC static bool has_word(uint lane) { return kWordsAtOnce >= 32 || lane < kWordsAtOnce; }
+
   // Reads what belongs to the lane of the columns from `column` on, and zeros beyond the last one.
   METAL_FUNC void read(const device vec<T, 4>* vector, uint column, uint columns, uint lane) {
+    const uint at = column + lane * U::kInWord;
+    const bool there = has_word(lane) && (whole || at < columns);
 #pragma unroll
-    for (uint t = 0; t < kOfLane; ++t) {
-      const uint at = column + (t * 32 + lane) * U::kInWord;
-#pragma unroll
-      for (uint i = 0; i < U::kInWord / 4; ++i) {
-        elements[t][i] = whole || at < columns ? vector[at / 4 + i] : vec<T, 4>(T(0));
-      }
+    for (uint i = 0; i < U::kInWord / 4; ++i) {
+      elements[i] = there ? vector[at / 4 + i] : vec<T, 4>(T(0));
     }
   }
 
   METAL_FUNC void write(threadgroup T* to, uint lane) const {
     simdgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-    for (uint t = 0; t < kOfLane; ++t) {
-      const uint number = t * 32 + lane;
-      const uint unit = number / (4 * kWords);
-      const uint quarter = number / kWords % 4, word = number % kWords;
-      threadgroup T* place = to + (unit * kWords + word) * uint(kOfWord) +
-                             quarter * U::kGroups / 4 * kSide + quarter * 2;
-      if (kWordsAtOnce < 32 && number >= kWordsAtOnce) continue;
+    const uint unit = lane / (4 * kWords), quarter = lane / kWords % 4, word = lane % kWords;
+    threadgroup T* place = to + (unit * kWords + word) * uint(kOfWord) +
+                           quarter * U::kGroups / 4 * kSide + quarter * 2;
+    if (has_word(lane)) {
 #pragma unroll
       for (uint i = 0; i < Code::kPairs; ++i) {
         const uint j = i + Code::kPairs;
         *reinterpret_cast<threadgroup vec<T, 2>*>(place + i * kOfMatrix) =
-            vec<T, 2>(elements[t][i / 4][i % 4], elements[t][j / 4][j % 4]);
+            vec<T, 2>(elements[i / 4][i % 4], elements[j / 4][j % 4]);
       }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
 
-  vec<T, 4> elements[kOfLane][U::kInWord / 4];
+  vec<T, 4> elements[U::kInWord / 4];
 };
 
 // The sums of a SIMD-group.
@@ -265,8 +261,8 @@ template <typename T, uint bits, uint group_size, bool whole>
     }
   }
 
-  // All of a block is read before it is multiplied; other SIMD-groups multiply meanwhile. To read the
-  // next block, too, takes more time: its registers would be copied, which waits for what was read.
+  // All of a block is read before it is multiplied; other SIMD-groups multiply meanwhile. To read
+  // the next block, too, takes more time: its registers would be copied, which waits for the reads.
   Sums<T, bits, group_size, whole> sums;
   for (uint column = start; column < p.columns; column += step) {
     Stage stages[Stage::kOfBlock];
