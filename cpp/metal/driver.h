@@ -140,6 +140,11 @@ struct LibraryCall {
   std::function<void(void* queue, void* const* buffers)> start;
 };
 
+struct ConstantCopy {
+  void* address = nullptr;  // of the device's memory; null if there is none
+  bool is_new = false;      // false if the device had it already
+};
+
 enum class LaunchFault { Interrupted, TimeLimit, BadAccess, StackOverflow, Trap };
 
 // A kernel that started and did not finish. what() names the kernel.
@@ -165,6 +170,8 @@ class Stream {
   virtual bool is_asynchronous() const { return false; }
   virtual uint64_t mark() { return 0; }
   virtual void wait_for(uint64_t mark, const std::function<void()>& poll);
+  // Whether wait_for() would return at once.
+  virtual bool has_passed(uint64_t /*mark*/) const { return true; }
   // For devices of whose kind the call's library is. The caller keeps the call until it has waited.
   virtual void start(const LibraryCall& call, const LaunchParameters& parameters);
   // Copies to the counterpart of this memory (DeviceMemory), in order with the launches. The host
@@ -172,6 +179,9 @@ class Stream {
   virtual void upload(void* host, size_t bytes);
   // The same from another device's counterpart. No launch that writes that may be running.
   virtual void copy_from(DeviceMemory& device, void* host, size_t bytes);
+  // A copy of these bytes in the device's memory, for the next launch, which only reads them. None
+  // if there are too many, or if kernels access the host's memory.
+  virtual ConstantCopy copy_constant(const void* /*bytes*/, size_t /*count*/) { return {}; }
 };
 
 class Driver {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "metal/constant_copies.h"
 #include "metal/cpu/cpu_driver.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/runtime/system.h"
@@ -61,10 +62,14 @@ std::array<TwinMemory*, kDiscreteDevices>& TwinMemory::all() {
 class DiscreteStream : public Stream {
  public:
   DiscreteStream(std::unique_ptr<Stream> stream, TwinMemory& memory)
-      : stream_(std::move(stream)), memory_(memory) {}
+      : stream_(std::move(stream)),
+        memory_(memory),
+        constants_(memory.allocate(ConstantCopies::kBlockBytes)) {}
+  ~DiscreteStream() override { memory_.deallocate(constants_); }
 
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
     stream_->launch(kernel, parameters);
+    constant_copies_.end_launch();
   }
   void wait() override { stream_->wait(); }
   void upload(void* host, size_t bytes) override {
@@ -75,10 +80,23 @@ class DiscreteStream : public Stream {
     stream_->wait();
     std::memcpy(memory_.counterpart(host), device.counterpart(host), bytes);
   }
+  ConstantCopy copy_constant(const void* bytes, size_t count) override {
+    if (!constants_) return {};
+    const auto place = constant_copies_.place_of({static_cast<const char*>(bytes), count});
+    if (!place) return {};
+    char* address = static_cast<char*>(memory_.counterpart(constants_)) + place->offset;
+    if (place->is_new) {
+      stream_->wait();
+      std::memcpy(address, bytes, count);
+    }
+    return {address, place->is_new};
+  }
 
  private:
   std::unique_ptr<Stream> stream_;
   TwinMemory& memory_;
+  void* constants_;  // the block that holds copies of constants; null if there was no memory
+  ConstantCopies constant_copies_;
 };
 
 class DiscreteDriver : public Driver {

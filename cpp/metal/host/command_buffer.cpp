@@ -118,13 +118,14 @@ void CommandBufferObject::addLibraryCall(const LibraryCall& call,
     keep(bound.buffer);
     const auto* object = static_cast<const BufferObject*>(bound.buffer);
     command.parameters.buffers[at] = static_cast<char*>(object->address()) + bound.offset;
-    if (object->residency()) command.uses.push_back({object->residency(), at, bound.written});
+    if (object->residency())
+      command.uses.push_back({object->residency(), at, bound.written, /*from_bytes=*/false});
   }
   bounded_ = false;
 }
 
 void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kernel& kernel,
-                                     const LaunchParameters& parameters,
+                                     const LaunchParameters& parameters, uint32_t from_bytes,
                                      Residency* const (&residencies)[kMaxBufferBindings]) {
   const uint64_t threads = count_threads(parameters);
   const bool bounded = !parameters.checked && pipeline.bounded(threads);
@@ -138,7 +139,7 @@ void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kerne
   Command& command = commands_.emplace_back();
   command.kernel = &kernel;
   command.parameters = parameters;
-  command.uses = buffer_uses(kernel, parameters.by_value, residencies);
+  command.uses = buffer_uses(kernel, parameters.by_value, from_bytes, residencies);
   bounded_ &= bounded;
 }
 
@@ -203,13 +204,13 @@ void CommandBufferObject::enqueue() {
   status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued);
 }
 
-void CommandBufferObject::commit(bool caller_waits) {
+void CommandBufferObject::commitBefore(MTL::NextCall next) {
   if (status_.load() >= MTL::CommandBufferStatusCommitted) return;
   interrupts_before_ = interrupt_count();
   time_limit_ = time_limit();
   forks_ = fork_count();
   status_.store(MTL::CommandBufferStatusCommitted);
-  queue_->submit(this, caller_waits);
+  queue_->submit(this, next);
 }
 
 bool CommandBufferObject::may_overlap() const {

@@ -77,8 +77,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void addScheduledHandler(const MTL::CommandBufferHandler& handler) override;
   void addCompletedHandler(const MTL::CommandBufferHandler& handler) override;
   void enqueue() override;
-  void commit() override { commit(false); }
-  void commitBeforeWait() override { commit(true); }
+  void commit() override { commitBefore(MTL::NextCall::Other); }
+  void commitBefore(MTL::NextCall next) override;
   void runSmallLaunches() override { runs_small_launches_ = true; }
   void waitUntilScheduled() override;
   void waitUntilCompleted() override { waitUntilCompleted(nullptr); }
@@ -94,7 +94,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   // Called by the encoder.
   Driver& driver() const;
   void add_launch(const PipelineObject& pipeline, const Kernel& kernel,
-                  const LaunchParameters& parameters,
+                  const LaunchParameters& parameters, uint32_t from_bytes,
                   Residency* const (&residencies)[kMaxBufferBindings]);
   void keep(const NS::Object* retained) { kept_.push_back(retained); }  // takes over a reference
   void* copy_bytes(const void* bytes, size_t length);
@@ -113,6 +113,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   // empty, between launches and while they wait.
   void start(Stream& stream, const std::function<void()>& poll);
   void complete(Stream& stream, const std::function<void()>& poll);
+  // Whether complete() need not wait.
+  bool has_ended(const Stream& stream) const { return error_ || stream.has_passed(mark_); }
   // Called when complete() has returned, and with it all handlers.
   void wake_waiting_threads();
 
@@ -129,7 +131,6 @@ class CommandBufferObject : public MTL::CommandBuffer {
     std::vector<BufferUse> uses;  // of buffers that have a residency
   };
 
-  void commit(bool caller_waits);
   bool run_now(const std::function<void(Stream&)>& work);
   void run_commands(Stream& stream, const std::function<void()>& poll);
   void run(Command& command, Stream& stream);

@@ -184,7 +184,7 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
   parameters_.interrupts_before = interrupt_count();
   if (const Kernel* kernel = prepare_kernel()) {
     parameters_.by_value = from_bytes_ ? kernel->taken_by_value(from_bytes_, parameters_) : 0;
-    commands_->add_launch(*pipeline_, *kernel, parameters_, residencies_);
+    commands_->add_launch(*pipeline_, *kernel, parameters_, from_bytes_, residencies_);
   }
   setThreadgroupOrder(0, 1);
 }

@@ -40,6 +40,10 @@ namespace {
 // Command buffers that have started and not completed.
 constexpr size_t kMaxStarted = 64;
 
+// On an asynchronous stream, so long a queue's own thread leaves it to others to complete command
+// buffers. Threads that alternate in this, and release each other's memory, take twice the time.
+constexpr auto kPatience = std::chrono::microseconds(200);
+
 // Kernels round in the same way, whatever rounding mode a program has set for its threads.
 class DefaultFloats {
  public:
@@ -115,23 +119,28 @@ struct QueueObject::State {
   std::deque<Buffer> pending;
   std::deque<Buffer> started;       // and not completed
   std::atomic<bool> wanted{false};  // the queue's own thread shall do what is left
+  bool urgent = false;              // and at once
   bool busy = false;                // a thread starts a command buffer, or executes it
   bool completing = false;          // a thread waits for the first one started
   bool sleeping = false;            // the queue's own thread
+  bool patient = false;             // sleeps for a while only
   bool ended = false;
   bool launched_thread = false;
+  uint64_t completed = 0;                // command buffers
   const uint32_t forks = fork_count();   // when this was created
   const std::unique_ptr<Stream> stream;  // used by the busy thread; others wait for marks
 
   bool idle() const { return pending.empty() && started.empty() && !busy; }
   bool may_start() const;
   Step next_step(bool only_bounded) const;
+  bool has_ended_buffer() const;
   Work take(bool only_bounded);
   Work next();
+  bool leaves_to_others(std::unique_lock<std::mutex>& lock);
   void perform(Work work, const std::function<void()>& poll = {});
   void end_step(const Work& work);
   void end_launch();
-  static void want_own_thread(const std::shared_ptr<State>& state);
+  static void want_own_thread(const std::shared_ptr<State>& state, bool urgent);
   static void run(std::shared_ptr<State> state);
 };
 
@@ -146,6 +155,10 @@ QueueObject::State::Step QueueObject::State::next_step(bool only_bounded) const 
   if (!started.empty()) return completing ? Step::None : Step::Complete;
   if (busy || pending.empty()) return Step::None;
   return only_bounded && !pending.front()->bounded() ? Step::None : Step::Execute;
+}
+
+bool QueueObject::State::has_ended_buffer() const {
+  return !completing && !started.empty() && started.front()->has_ended(*stream);
 }
 
 QueueObject::State::Work QueueObject::State::take(bool only_bounded) {
@@ -170,11 +183,12 @@ void QueueObject::State::end_step(const Work& work) {
   if (work.step == Step::Complete) {
     started.pop_front();
     completing = false;
+    ++completed;
   } else {
     busy = false;
     if (work.step == Step::Start) started.push_back(work.buffer);
   }
-  if (idle()) wanted = false;
+  if (idle()) wanted = urgent = false;
   if (sleeping && wanted) changed.notify_one();
 }
 
@@ -183,12 +197,13 @@ void QueueObject::State::end_launch() {
   end_step({Step::Execute, {}});
 }
 
-void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state) {
+void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state, bool urgent) {
   state->wanted = true;
+  state->urgent |= urgent;
   if (!state->launched_thread) {
     state->launched_thread = true;
     std::thread(&State::run, state).detach();
-  } else if (state->sleeping) {
+  } else if (state->sleeping || (urgent && state->patient)) {
     state->changed.notify_one();
   }
 }
@@ -197,10 +212,24 @@ void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state) {
 QueueObject::State::Work QueueObject::State::next() {
   spin_until([this] { return wanted.load(); });
   std::unique_lock lock(mutex);
-  sleeping = true;
-  changed.wait(lock, [this] { return ended || (wanted && next_step(false) != Step::None); });
-  sleeping = false;
+  do {
+    sleeping = true;
+    changed.wait(lock, [this] { return ended || (wanted && next_step(false) != Step::None); });
+    sleeping = false;
+  } while (leaves_to_others(lock));
   return take(false);
+}
+
+// Returns true after a while in which another thread has completed command buffers. What has to
+// start or to run does not wait.
+bool QueueObject::State::leaves_to_others(std::unique_lock<std::mutex>& lock) {
+  const auto waits = [this] { return !ended && !urgent && pending.empty() && !started.empty(); };
+  if (!stream->is_asynchronous() || !waits()) return false;
+  const uint64_t before = completed;
+  patient = true;
+  changed.wait_for(lock, kPatience, [&] { return !waits(); });
+  patient = false;
+  return !ended && (completed != before || next_step(false) == Step::None);
 }
 
 void QueueObject::State::perform(Work work, const std::function<void()>& poll) {
@@ -280,12 +309,18 @@ void QueueObject::runUntil(const std::function<bool()>& done, const std::functio
   }
   {
     const std::lock_guard lock(state->mutex);
-    if (!state->idle() && !state->wanted) State::want_own_thread(state);
+    if (!state->idle() && !(state->wanted && state->urgent)) State::want_own_thread(state, true);
   }
   if (polls.thrown) std::rethrow_exception(polls.thrown);
 }
 
-void QueueObject::submit(CommandBufferObject* buffer, bool caller_waits) {
+void QueueObject::completeSoon() {
+  if (state_->forks != fork_count()) return;
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->idle()) State::want_own_thread(state_, true);
+}
+
+void QueueObject::submit(CommandBufferObject* buffer, MTL::NextCall next) {
   if (state_->forks != fork_count()) {  // the queue starts anew in the child
     // The parent's state is never destroyed: threads that this process does not have may have
     // locked it.
@@ -295,14 +330,19 @@ void QueueObject::submit(CommandBufferObject* buffer, bool caller_waits) {
   std::unique_lock lock(state->mutex);
   const bool runs_next = state->idle();
   state->pending.push_back(NS::RetainPtr(buffer));
-  while (state->may_start()) {
+  while (state->may_start() || (next != MTL::NextCall::Wait && state->has_ended_buffer())) {
     State::Work work = state->take(false);
     lock.unlock();
     state->perform(std::move(work));
     lock.lock();
   }
-  const bool runs_here = state->stream->is_asynchronous() || buffer->bounded();
-  if (!caller_waits || !runs_next || !runs_here) State::want_own_thread(state);
+  if (state->stream->is_asynchronous()) {
+    // Who waits, or commits again, completes what has started.
+    const bool urgent = !state->pending.empty();
+    if (next == MTL::NextCall::Other || urgent) State::want_own_thread(state, urgent);
+  } else if (next != MTL::NextCall::Wait || !runs_next || !buffer->bounded()) {
+    State::want_own_thread(state, false);
+  }
 }
 
 }  // namespace host

@@ -21,9 +21,9 @@ class QueueObject : public MTL::CommandQueue {
   MTL::CommandBuffer* newCommandBuffer() override;
   bool isIdle() const override;
   void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) override;
+  void completeSoon() override;
 
-  // With `caller_waits`, the caller calls runUntil next.
-  void submit(CommandBufferObject* buffer, bool caller_waits);
+  void submit(CommandBufferObject* buffer, MTL::NextCall next);
   // Does work in the calling thread. False if it must wait its turn, or if there is a device with
   // memory of its own, from which the host may have to copy buffers first. Throws what the work
   // throws.

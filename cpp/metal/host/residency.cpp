@@ -113,6 +113,14 @@ bool Residency::prepare_launch(const Transfers& buffer, bool writes) {
   return sharers_ > 0 || has_copied(buffer);
 }
 
+void* Residency::constant_copy(const Transfers& buffer, const void* place) {
+  const std::lock_guard lock(mutex_);
+  if (!on_host_ || is_current_on(*buffer.device())) return nullptr;
+  auto* copy = static_cast<char*>(buffer.copy_constant(memory_, bytes_, counted_));
+  if (!copy) return nullptr;
+  return copy + (static_cast<const char*>(place) - static_cast<const char*>(memory_));
+}
+
 void Residency::copy_to(const Transfers& buffer) {
   if (bytes_ && on_host_) {
     buffer.stream().upload(memory_, bytes_);
@@ -138,13 +146,14 @@ void Residency::settle(const Transfers& buffer) {
   move_to_host();
 }
 
-std::vector<BufferUse> buffer_uses(const Kernel& kernel, uint32_t by_value,
+std::vector<BufferUse> buffer_uses(const Kernel& kernel, uint32_t by_value, uint32_t from_bytes,
                                    Residency* const (&residencies)[kMaxBufferBindings]) {
   std::vector<BufferUse> uses;
   for (const ArgumentInfo& argument : kernel.info.arguments) {
     if (argument.kind != ArgumentKind::Buffer || !residencies[argument.index]) continue;
     if (by_value >> argument.index & 1) continue;
-    uses.push_back({residencies[argument.index], argument.index, argument.writable});
+    uses.push_back({residencies[argument.index], argument.index, argument.writable,
+                    (from_bytes >> argument.index & 1) != 0});
   }
   return uses;
 }
@@ -156,10 +165,32 @@ void Transfers::prepare(const std::vector<BufferUse>& uses, LaunchParameters& pa
                                   SIZE_MAX);
       continue;
     }
-    if (use.residency->prepare_launch(*this, use.writes)) unsettled_.push_back(use.residency);
     void*& address = parameters.buffers[use.index];
+    if (void* copy = constant_copy(use, uses, parameters)) {
+      address = copy;
+      continue;
+    }
+    if (use.residency->prepare_launch(*this, use.writes)) unsettled_.push_back(use.residency);
     address = device_->counterpart(address);
   }
+}
+
+// A launch that also writes the buffer sees its writes.
+void* Transfers::constant_copy(const BufferUse& use, const std::vector<BufferUse>& uses,
+                               const LaunchParameters& parameters) const {
+  const auto writes = [&](const BufferUse& other) {
+    return other.writes && other.residency == use.residency;
+  };
+  if (std::ranges::any_of(uses, writes)) return nullptr;
+  const void* address = parameters.buffers[use.index];
+  if (!use.from_bytes) return use.residency->constant_copy(*this, address);
+  return copy_constant(address, parameters.buffer_bytes[use.index], /*counted=*/false);
+}
+
+void* Transfers::copy_constant(const void* bytes, size_t count, bool counted) const {
+  const ConstantCopy copy = stream_.copy_constant(bytes, count);
+  if (copy.is_new && counted) uploads.add(count);
+  return copy.address;
 }
 
 void Transfers::settle() {

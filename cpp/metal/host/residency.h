@@ -38,6 +38,10 @@ class Residency {
   // stream, of which the next one uses it. Returns whether settle() must be called when the command
   // buffer has ended.
   bool prepare_launch(const Transfers& buffer, bool writes);
+  // Where the next launch of the command buffer's stream, which only reads the contents, finds them
+  // at this place of the memory. Null if they must be made current on the device for that: it has
+  // them, or they are not small.
+  void* constant_copy(const Transfers& buffer, const void* place);
   void settle(const Transfers& buffer);
 
  private:
@@ -68,10 +72,12 @@ struct BufferUse {
   Residency* residency;
   uint32_t index;  // of its binding
   bool writes;
+  bool from_bytes;  // setBytes has passed it
 };
 
-// The uses of a launch, without those of the buffers that it takes by value, as bits.
-std::vector<BufferUse> buffer_uses(const Kernel& kernel, uint32_t by_value,
+// The uses of a launch, without those of the buffers that it takes by value. `from_bytes`: those
+// that setBytes has passed, as bits.
+std::vector<BufferUse> buffer_uses(const Kernel& kernel, uint32_t by_value, uint32_t from_bytes,
                                    Residency* const (&residencies)[kMaxBufferBindings]);
 
 // The copies that the launches of one command buffer need.
@@ -86,10 +92,15 @@ class Transfers {
   DeviceMemory* device() const { return device_; }
   // Makes buffers current where the kernel accesses them, and passes addresses of that memory.
   void prepare(const std::vector<BufferUse>& uses, LaunchParameters& parameters);
+  // Counts a new one. Null if there is none.
+  void* copy_constant(const void* bytes, size_t count, bool counted) const;
   void settle();  // when the command buffer has ended
   void finish();  // waits for the stream, and settles
 
  private:
+  void* constant_copy(const BufferUse& use, const std::vector<BufferUse>& uses,
+                      const LaunchParameters& parameters) const;
+
   Stream& stream_;
   DeviceMemory* const device_;
   std::vector<Residency*> unsettled_;

@@ -159,9 +159,11 @@ class Evaluation {
 
   static void limit_work_in_flight() {
     if (scheduler::n_active_tasks() > kMaxTasksInFlight) {
+      metal::complete_soon();
       scheduler::wait_for_at_most(kMaxTasksInFlight / 2);
     }
     if (const size_t most = metal::max_bytes_in_flight(); scheduler::n_active_bytes() > most) {
+      metal::complete_soon();
       scheduler::wait_for_at_most_bytes(most / 2);
     }
   }
@@ -172,6 +174,7 @@ class Evaluation {
       return;
     }
     metal::finalize(stream);
+    metal::complete_soon();
     for (int tasks = scheduler::n_active_tasks(); tasks > 0 && over_memory_limit(); --tasks) {
       scheduler::wait_for_at_most(tasks - 1);
     }

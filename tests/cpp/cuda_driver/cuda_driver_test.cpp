@@ -254,6 +254,27 @@ TEST_F(CudaDriverTest, TheGpuHasACounterpartOfAllMemory) {
   driver_.allocator().deallocate(large);
 }
 
+TEST_F(CudaDriverTest, ConstantsAreCopiedOnce) {
+  const auto copy = [&](float value, float second) {
+    const float values[] = {value, second};
+    const ConstantCopy made = stream_->copy_constant(values, sizeof(values));
+    EXPECT_EQ(std::memcmp(made.address, values, sizeof(values)), 0);
+    return made;
+  };
+  const ConstantCopy first = copy(3, 4);
+  EXPECT_TRUE(first.is_new);
+  EXPECT_TRUE(copy(4, 3).is_new);
+  launch();
+  const ConstantCopy again = copy(3, 4);
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(again.address, first.address);
+  EXPECT_EQ(fake_->copies.size(), 2u);
+  const auto other_stream = driver_.new_stream();
+  const float values[] = {3, 4};
+  EXPECT_TRUE(other_stream->copy_constant(values, sizeof(values)).is_new);
+  EXPECT_EQ(stream_->copy_constant(memory_, 1025).address, nullptr);
+}
+
 // Sizes around those of the pinned parts.
 TEST_F(CudaDriverTest, LargeCopiesGoThroughPinnedMemoryAndDoNotWaitForKernels) {
   constexpr size_t kPart = size_t{4} << 20;

@@ -41,10 +41,12 @@ CudaStream::~CudaStream() {
   if (!gpu_.try_enter()) return;  // a running kernel still writes to this memory
   if (handle_) gpu_.api().cuStreamDestroy_v2(handle_);
   if (ended_) gpu_.api().cuMemFreeHost(ended_);
+  if (constants_) memory_.deallocate(constants_);
 }
 
 void CudaStream::open() {
   if (handle_) return;
+  if (!constants_) constants_ = memory_.allocate(ConstantCopies::kBlockBytes);
   if (!ended_) {
     void* memory = nullptr;
     gpu_.check(gpu_.api().cuMemHostAlloc(&memory, sizeof(uint32_t), kHostPortable),
@@ -62,6 +64,7 @@ void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters
   begin(kernel.name, parameters);
   for_each_part(parameters, form.several ? code.interface().at_once : 1,
                 [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
+  constant_copies_.end_launch();
 }
 
 // A library reports what fails at its start; faults of what it launched show while others wait.
@@ -70,6 +73,7 @@ void CudaStream::start(const LibraryCall& call, const LaunchParameters& paramete
   begin(call.name, parameters);
   call.start(handle_, parameters.buffers);
   end(call.name, parameters.trusted, Result::Success);
+  constant_copies_.end_launch();
 }
 
 // Before work is put into the GPU's queue.
@@ -132,9 +136,12 @@ void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
 void CudaStream::upload(void* host, size_t bytes) {
   gpu_.enter();
   open();
-  const auto to = std::bit_cast<DeviceAddress>(memory_.counterpart(host));
+  upload_to(std::bit_cast<DeviceAddress>(memory_.counterpart(host)), host, bytes);
+}
+
+void CudaStream::upload_to(DeviceAddress to, const void* bytes, size_t count) {
   try {
-    memory_.staging().upload(to, host, bytes, handle_);
+    memory_.staging().upload(to, bytes, count, handle_);
   } catch (const std::runtime_error&) {  // after a fault, every call fails
     const Result result = gpu_.api().cuStreamQuery(handle_);
     if (result != Result::Success && result != Result::NotReady) fail(result);
@@ -152,14 +159,28 @@ void CudaStream::copy_from(DeviceMemory& device, void* host, size_t bytes) {
   if (result != Result::Success) fail(result);
 }
 
+ConstantCopy CudaStream::copy_constant(const void* bytes, size_t count) {
+  gpu_.enter();
+  open();
+  if (!constants_) return {};  // no memory was left
+  const auto place = constant_copies_.place_of({static_cast<const char*>(bytes), count});
+  if (!place) return {};
+  char* address = static_cast<char*>(memory_.counterpart(constants_)) + place->offset;
+  if (place->is_new) upload_to(std::bit_cast<DeviceAddress>(address), bytes, count);
+  return {address, place->is_new};
+}
+
 bool CudaStream::has_ended(uint32_t number) const {
   const uint32_t ended = std::atomic_ref<uint32_t>(*ended_).load(std::memory_order_acquire);
   return static_cast<int32_t>(ended - number) >= 0;
 }
 
+bool CudaStream::has_passed(uint64_t mark) const {
+  return !ended_ || has_ended(static_cast<uint32_t>(mark));
+}
+
 void CudaStream::wait_for(uint64_t mark, const std::function<void()>& poll) {
-  const auto number = static_cast<uint32_t>(mark);
-  const auto ended = [&] { return !ended_ || has_ended(number); };
+  const auto ended = [&] { return has_passed(mark); };
   if (!ended()) gpu_.enter();
   const auto start = Clock::now();
   Watch watch{start, Clock::time_point::max(), 0};

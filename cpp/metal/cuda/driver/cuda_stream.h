@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "metal/constant_copies.h"
 #include "metal/cuda/driver/cuda_kernel.h"
 #include "metal/cuda/driver/gpu.h"
 #include "metal/cuda/driver/gpu_memory.h"
@@ -28,9 +29,11 @@ class CudaStream : public Stream {
   bool is_asynchronous() const override { return true; }
   uint64_t mark() override;
   void wait_for(uint64_t mark, const std::function<void()>& poll) override;
+  bool has_passed(uint64_t mark) const override;
   void start(const LibraryCall& call, const LaunchParameters& parameters) override;
   void upload(void* host, size_t bytes) override;
   void copy_from(DeviceMemory& device, void* host, size_t bytes) override;
+  ConstantCopy copy_constant(const void* bytes, size_t count) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -49,6 +52,7 @@ class CudaStream : public Stream {
   };
 
   void open();
+  void upload_to(DeviceAddress to, const void* bytes, size_t count);
   void begin(const std::string& name, const LaunchParameters& parameters);
   void end(const std::string& name, bool trusted, Result result);
   void write_mark();
@@ -65,6 +69,8 @@ class CudaStream : public Stream {
   GpuMemory& memory_;
   CudaStreamHandle handle_ = nullptr;  // opened by the first launch
   uint32_t* ended_ = nullptr;          // the number of completed launches; in the host's memory
+  void* constants_ = nullptr;          // the block that holds copies of constants
+  ConstantCopies constant_copies_;
   uint32_t launched_ = 0;
   uint32_t marked_ = 0;                     // the number of the last mark
   const std::string* untrusted_ = nullptr;  // what may fail of the launches since then

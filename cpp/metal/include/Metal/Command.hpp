@@ -63,6 +63,10 @@ struct LibraryBuffer {
   bool written;
 };
 
+// Not in metal-cpp. What a thread that commits a command buffer does next with the queue: runUntil
+// and waitUntilCompleted are waits.
+enum class NextCall { Other, Wait, Commit };
+
 class CommandBuffer : public NS::Referencing<CommandBuffer> {
  public:
   virtual ComputeCommandEncoder* computeCommandEncoder() = 0;  // autoreleased
@@ -90,9 +94,9 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   // dispatches.
   virtual void addLibraryCall(const ::metal::LibraryCall& call,
                               const std::vector<LibraryBuffer>& buffers) = 0;
-  // Not in metal-cpp. Like commit, for a caller that calls runUntil or waitUntilCompleted next:
-  // where it can run the command buffer itself, the queue's own thread is not woken.
-  virtual void commitBeforeWait() = 0;
+  // Not in metal-cpp. Like commit; where the caller itself can do what is left in its next call,
+  // the queue's own thread is not woken.
+  virtual void commitBefore(NextCall next) = 0;
   // Not in metal-cpp. While the queue is idle and nothing is recorded, launches that end within
   // microseconds run at once in the thread that encodes them, instead of being recorded. So do
   // host tasks.
@@ -114,6 +118,8 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
   // they have not too many threads, and bounded ones end soon. The queue's own thread runs what is
   // left. `poll` is as above, or empty.
   virtual void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) = 0;
+  // Not in metal-cpp. For a caller that waits for command buffers to complete in another way.
+  virtual void completeSoon() = 0;
 };
 
 }  // namespace MTL

@@ -69,15 +69,23 @@ void Device::add_stream(Stream stream) {
   streams_.emplace(stream.index, std::move(state));
 }
 
-void Device::wait_for_streams(const std::function<void()>& poll) {
+std::vector<StreamState*> Device::all_streams() {
   std::vector<StreamState*> states;
-  {
-    std::lock_guard lock(stream_mutex_);
-    for (auto& [index, state] : streams_) {
-      states.push_back(state.get());
-    }
+  std::lock_guard lock(stream_mutex_);
+  for (auto& [index, state] : streams_) {
+    states.push_back(state.get());
   }
-  for (auto* state : states) {
+  return states;
+}
+
+void Device::complete_soon() {
+  for (auto* state : all_streams()) {
+    if (auto queue = state->queue) queue->completeSoon();
+  }
+}
+
+void Device::wait_for_streams(const std::function<void()>& poll) {
+  for (auto* state : all_streams()) {
     std::lock_guard lock(state->mutex);
     if (state->last) {
       state->last->waitUntilCompleted(poll);

@@ -63,6 +63,8 @@ class Device {
   void wait_for_streams(const std::function<void()>& poll);
   // For the child of a fork, where no thread holds a lock.
   void start_anew();
+  // Somebody waits until work has completed.
+  void complete_soon();
 
   // Loads NAME.metallib (or a library made from source) once; later calls find it by name. If two
   // packages give libraries in different folders the same name, the name means the library that was
@@ -88,6 +90,7 @@ class Device {
                                         const MTLFCList& constants = {});
 
  private:
+  std::vector<StreamState*> all_streams();
   MTL::Library* find_library(const std::string& name);
   MTL::Library* load_file(const std::string& path);
 

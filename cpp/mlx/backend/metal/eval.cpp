@@ -67,7 +67,7 @@ void run_on_host(Primitive& primitive, StreamState& state, const std::vector<arr
 void start_early(StreamState& state) {
   if (!state.device_has_memory || state.operations < state.operations_of_start) return;
   state.operations_of_start *= 2;
-  state.commit();
+  state.commit({}, MTL::NextCall::Commit);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ bool eval(array& arr) {
   state.keep(arr.inputs(), outputs);
   const bool large = state.bytes >= max_bytes_in_flight() / kBytesPart;
   if (state.operations >= (large ? kOperationsPerEarlyCommit : kOperationsPerCommit)) {
-    state.commit();
+    state.commit({}, MTL::NextCall::Commit);
   }
   return false;
 }
@@ -118,6 +118,10 @@ void help(Stream stream, const std::function<bool()>& done) {
   if (auto queue = state_of(stream).queue) {
     queue->runUntil(done, WaitPoll::current());
   }
+}
+
+void complete_soon() {
+  for (auto* device : all_devices()) device->complete_soon();
 }
 
 void synchronize(Stream stream) {
@@ -148,7 +152,8 @@ void signal(Stream stream, const Event& event, bool caller_waits) {
     return;
   }
   state.operations_of_start = 1;
-  state.commit([event](std::exception_ptr error) { event.notify(error); }, caller_waits);
+  state.commit([event](std::exception_ptr error) { event.notify(error); },
+               caller_waits ? MTL::NextCall::Wait : MTL::NextCall::Other);
 }
 
 }  // namespace mlx::core::metal

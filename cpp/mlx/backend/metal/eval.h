@@ -18,7 +18,8 @@ size_t max_bytes_in_flight();
 void new_stream(Stream stream);
 
 // Schedules the array's primitive on its stream, behind earlier work: its eval_cpu or eval_gpu,
-// according to the stream's device. Keeps the buffers of inputs and outputs until it has run.
+// according to the stream's device. Keeps the buffers of inputs and outputs until it has run. Some
+// of what was scheduled may only complete after a call of finalize or signal.
 // Returns whether that is the case already, with all work ahead of it: small operations run at
 // once, as they take no longer than to hand them to another thread.
 bool eval(array& arr);
@@ -29,6 +30,9 @@ void finalize(Stream stream);
 // The caller waits for `done`; meanwhile it runs the stream's next work itself where possible. The
 // stream's own thread runs what is left.
 void help(Stream stream, const std::function<bool()>& done);
+
+// The caller waits until work of some stream has completed.
+void complete_soon();
 
 // Starts the collected work, and waits until everything on the stream has run.
 void synchronize(Stream stream);

@@ -83,7 +83,7 @@ bool StreamState::has_run() {
   return true;
 }
 
-void StreamState::commit(std::function<void(std::exception_ptr)> done, bool caller_waits) {
+void StreamState::commit(std::function<void(std::exception_ptr)> done, MTL::NextCall next) {
   if (has_nothing_to_run() && !done) {
     return;
   }
@@ -118,7 +118,7 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done, bool call
     }
     scheduler::notify_task_completion(stream, allocated);
   });
-  caller_waits ? buffer->commitBeforeWait() : buffer->commit();
+  buffer->commitBefore(next);
   last = std::move(buffer);
 }
 

@@ -23,9 +23,9 @@ struct StreamState {
   MTL::ComputeCommandEncoder* compute_encoder();
   void end_encoding();
   // Starts the encoded work. `done` is called when it and everything before it has run, with the
-  // first error since the last commit that had a `done`, or null. With `caller_waits`, the caller
-  // calls help() next.
-  void commit(std::function<void(std::exception_ptr)> done = {}, bool caller_waits = false);
+  // first error since the last commit that had a `done`, or null. `next`: of the queue.
+  void commit(std::function<void(std::exception_ptr)> done = {},
+              MTL::NextCall next = MTL::NextCall::Other);
   // Commits, and waits for everything; rethrows an error that nobody has got yet.
   void synchronize();
   // The same, but keeps the error for the next caller.

@@ -38,6 +38,7 @@ class SlowStream : public Stream {
     for (; progress_.ended < mark; std::this_thread::yield())
       if (poll) poll();
   }
+  bool has_passed(uint64_t mark) const override { return progress_.ended >= mark; }
 
  private:
   Progress& progress_;
@@ -115,7 +116,7 @@ TEST_F(AsynchronousQueueTest, TasksOfTheHostRunBetween) {
 
 TEST_F(AsynchronousQueueTest, AWaitingThreadCompletesItsBufferAndPolls) {
   Buffer buffer = call_of_device();
-  buffer->commitBeforeWait();
+  buffer->commitBefore(MTL::NextCall::Wait);
   EXPECT_EQ(driver_.progress.started, 1u);
   std::atomic<bool> polled = false;
   buffer->waitUntilCompleted([&] {
@@ -123,6 +124,50 @@ TEST_F(AsynchronousQueueTest, AWaitingThreadCompletesItsBufferAndPolls) {
     driver_.progress.ended = 1;
   });
   EXPECT_TRUE(polled);
+}
+
+TEST_F(AsynchronousQueueTest, AThreadThatCommitsCompletesWhatHasEnded) {
+  std::atomic<std::thread::id> completed_by;
+  Buffer first = call_of_device(), second = call_of_device(), last = call_of_device();
+  first->addCompletedHandler(
+      [&](MTL::CommandBuffer*) { completed_by = std::this_thread::get_id(); });
+  first->commitBefore(MTL::NextCall::Commit);
+  driver_.progress.ended = 1;
+  second->commitBefore(MTL::NextCall::Commit);
+  EXPECT_EQ(first->status(), MTL::CommandBufferStatusCompleted);
+  EXPECT_EQ(completed_by, std::this_thread::get_id());
+  driver_.progress.ended = 2;
+  last->commitBefore(MTL::NextCall::Wait);
+  EXPECT_LT(second->status(), MTL::CommandBufferStatusCompleted);
+  driver_.progress.ended = 3;
+  last->waitUntilCompleted();
+  EXPECT_EQ(second->status(), MTL::CommandBufferStatusCompleted);
+}
+
+TEST_F(AsynchronousQueueTest, TheQueuesThreadCompletesWhatNobodyWaitsFor) {
+  constexpr int kBuffers = 20;
+  std::atomic<int> completed = 0;
+  for (int i = 0; i < kBuffers; ++i) {
+    Buffer buffer = call_of_device();
+    buffer->addCompletedHandler([&](MTL::CommandBuffer*) { ++completed; });
+    i + 1 < kBuffers ? buffer->commitBefore(MTL::NextCall::Commit) : buffer->commit();
+    if (i == kBuffers / 2) driver_.progress.ended = 3;
+  }
+  driver_.progress.ended = kBuffers;
+  while (completed < kBuffers) std::this_thread::yield();
+}
+
+TEST_F(AsynchronousQueueTest, WhoWaitsInAnotherWayAsksForCompletion) {
+  std::atomic<bool> completed = false;
+  Buffer buffer = call_of_device();
+  buffer->addCompletedHandler([&](MTL::CommandBuffer*) { completed = true; });
+  buffer->commitBefore(MTL::NextCall::Commit);
+  driver_.progress.ended = 1;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_FALSE(completed);
+  queue_->completeSoon();
+  while (!completed) std::this_thread::yield();
+  queue_->completeSoon();
 }
 
 TEST_F(AsynchronousQueueTest, AFailedStartFailsItsBufferAlone) {
@@ -160,9 +205,11 @@ TEST_F(AsynchronousQueueTest, RandomBuffersKeepTheirOrder) {
         buffer = random() % 4 ? call_of_device(note) : task_of_host(note);
         buffer->addCompletedHandler(
             [&completed, number](MTL::CommandBuffer*) { completed.push_back(number); });
-        random() % 4 ? buffer->commit() : buffer->commitBeforeWait();
+        buffer->commitBefore(static_cast<MTL::NextCall>(random() % 3));
       }
       if (random() % 8 == 0) buffer->waitUntilCompleted();
+      if (random() % 8 == 0) queue_->completeSoon();
+      if (random() % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   };
   std::vector<std::thread> threads;

@@ -79,7 +79,7 @@ TEST_F(RunUntil, CallersThatWaitNextRunBoundedLaunches) {
   const auto kernel = bounded(note_thread), unbounded = pipeline({.entry = note_thread});
   for (int i = 0; i < 50; ++i) {  // also while the queue's own thread looks for work
     auto commands = launches(i % 10 == 9 ? unbounded.get() : kernel.get());
-    commands->commitBeforeWait();
+    commands->commitBefore(MTL::NextCall::Wait);
     commands->waitUntilCompleted();
     EXPECT_EQ(commands->status(), MTL::CommandBufferStatusCompleted);
     EXPECT_EQ(pthread_equal(thread_of_kernel, pthread_self()) != 0, i % 10 != 9);
@@ -88,7 +88,7 @@ TEST_F(RunUntil, CallersThatWaitNextRunBoundedLaunches) {
 
 TEST_F(RunUntil, OwnThreadRunsWhatTheCallerLeaves) {
   auto commands = launches(bounded(note_thread).get());
-  commands->commitBeforeWait();
+  commands->commitBefore(MTL::NextCall::Wait);
   queue->runUntil([] { return true; }, {});
   while (commands->status() < MTL::CommandBufferStatusCompleted) std::this_thread::yield();
   EXPECT_FALSE(pthread_equal(thread_of_kernel, pthread_self()));
