@@ -64,8 +64,8 @@ class DiscreteStream : public Stream {
   DiscreteStream(std::unique_ptr<Stream> stream, TwinMemory& memory)
       : stream_(std::move(stream)),
         memory_(memory),
-        constants_(memory.allocate(ConstantCopies::kBlockBytes)) {}
-  ~DiscreteStream() override { memory_.deallocate(constants_); }
+        constants_(memory.allocate_uncounted(ConstantCopies::kBlockBytes)) {}
+  ~DiscreteStream() override { memory_.deallocate_uncounted(constants_); }
 
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
     stream_->launch(kernel, parameters);

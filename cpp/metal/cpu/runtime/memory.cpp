@@ -153,10 +153,35 @@ bool Heap::start_run(uint32_t size_class) {
 
 void* Heap::allocate_span(uint64_t pages) {
   uint64_t first;
-  if (pages > UINT32_MAX || !take_span(pages, &first)) return nullptr;
-  pages_[first] = {PageKind::Span, 0, 0, static_cast<uint32_t>(pages)};
+  if (!start_span(pages, &first)) return nullptr;
   add_active(pages * kPage);
   return address(first);
+}
+
+void* Heap::allocate_uncounted(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  uint64_t first;
+  return start_span((bytes + kPage - 1) / kPage, &first) ? address(first) : nullptr;
+}
+
+void Heap::deallocate_uncounted(void* memory) {
+  if (!memory) return;
+  std::lock_guard lock(mutex_);
+  end_span(page_of(memory));
+}
+
+bool Heap::start_span(uint64_t pages, uint64_t* first) {
+  if (pages > UINT32_MAX || !take_span(pages, first)) return false;
+  pages_[*first] = {PageKind::Span, 0, 0, static_cast<uint32_t>(pages)};
+  return true;
+}
+
+// Returns how many pages it had.
+uint64_t Heap::end_span(uint64_t first) {
+  const uint64_t pages = pages_[first].count;
+  pages_[first].kind = PageKind::None;
+  free_span(first, {pages, pages});
+  return pages;
 }
 
 // Takes the best fit among the free spans, or else fresh pages at the end.
@@ -197,10 +222,7 @@ void Heap::deallocate(void* memory) {
   if (pages_[page].kind != PageKind::Span) {
     throw std::logic_error("[Heap::deallocate] not an address of this heap");
   }
-  uint64_t pages = pages_[page].count;
-  pages_[page].kind = PageKind::None;
-  statistics_.active -= pages * kPage;
-  free_span(page, {pages, pages});
+  statistics_.active -= end_span(page) * kPage;
   if (statistics_.cache > cache_limit_) shrink_cache(cache_limit_ / 2);
   keep_limits();
 }

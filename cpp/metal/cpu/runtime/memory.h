@@ -58,6 +58,9 @@ class Heap : public Allocator {
   void* allocate(size_t bytes) override;
   void deallocate(void* memory) override;
   size_t allocated_size(const void* memory) const override;
+  // Memory for what devices need themselves. The statistics do not count it.
+  void* allocate_uncounted(size_t bytes);
+  void deallocate_uncounted(void* memory);
 
   MemoryStatistics statistics() const override;
   void reset_peak() override;
@@ -99,6 +102,8 @@ class Heap : public Allocator {
   void* allocate_span(uint64_t pages);
   bool start_run(uint32_t size_class);
   bool take_span(uint64_t pages, uint64_t* first);
+  bool start_span(uint64_t pages, uint64_t* first);
+  uint64_t end_span(uint64_t first);
   void free_span(uint64_t first, FreeSpan span);
   void insert_free(uint64_t first, FreeSpan span);
   FreeSpan remove_free(uint64_t first);

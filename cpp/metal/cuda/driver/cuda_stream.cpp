@@ -41,12 +41,12 @@ CudaStream::~CudaStream() {
   if (!gpu_.try_enter()) return;  // a running kernel still writes to this memory
   if (handle_) gpu_.api().cuStreamDestroy_v2(handle_);
   if (ended_) gpu_.api().cuMemFreeHost(ended_);
-  if (constants_) memory_.deallocate(constants_);
+  if (constants_) memory_.deallocate_uncounted(constants_);
 }
 
 void CudaStream::open() {
   if (handle_) return;
-  if (!constants_) constants_ = memory_.allocate(ConstantCopies::kBlockBytes);
+  if (!constants_) constants_ = memory_.allocate_uncounted(ConstantCopies::kBlockBytes);
   if (!ended_) {
     void* memory = nullptr;
     gpu_.check(gpu_.api().cuMemHostAlloc(&memory, sizeof(uint32_t), kHostPortable),

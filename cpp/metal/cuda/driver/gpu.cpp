@@ -1,10 +1,9 @@
 #include "metal/cuda/driver/gpu.h"
 
-#include <unistd.h>
-
 #include <stdexcept>
 
 #include "metal/cuda/architectures.h"
+#include "metal/driver.h"
 
 namespace metal::cuda {
 namespace {
@@ -27,7 +26,7 @@ size_t count_gpus(const Api& api) {
   return static_cast<size_t>(count);
 }
 
-Gpu::Gpu(const Api& api, size_t number) : api_(api), number_(number), process_(getpid()) {
+Gpu::Gpu(const Api& api, size_t number) : api_(api), number_(number), forks_(fork_count()) {
   count_gpus(api_);
   int version = 0;
   check(api_.cuDriverGetVersion(&version), "read the driver's version");
@@ -73,7 +72,7 @@ bool Gpu::can_access(const Gpu& other) const {
   return result == Result::Success && can != 0;
 }
 
-bool Gpu::is_forked() const { return getpid() != process_; }
+bool Gpu::is_forked() const { return fork_count() != forks_; }
 
 void Gpu::enter() const {
   if (is_forked()) {

@@ -57,7 +57,7 @@ class Gpu {
   std::string architecture_;
   uint64_t memory_size_ = 0;
   std::string code_key_;
-  const int process_;
+  const uint32_t forks_;  // fork_count() when this was made
   std::atomic<bool> lost_{false};
   mutable std::mutex mutex_;
   std::string reason_;  // why it is lost

@@ -92,6 +92,7 @@ void CommandEncoder::dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup
 }
 
 void CommandEncoder::add_temporary(array a) {
+  state_->begins_operation = false;  // the memory belongs to the same command buffer
   if (state_->host_use) {
     state_->host_use->add(a, true);
   }
@@ -111,9 +112,10 @@ void CommandEncoder::add_host_task(std::function<void()> task, bool ends_soon) {
   } else {
     state_->end_encoding();
   }
+  auto* buffer = state_->command_buffer();
   state_->operations++;
   // After an error nothing of the stream runs until somebody has got the error.
-  state_->command_buffer()->addHostTask(
+  buffer->addHostTask(
       [task = std::move(task), errors = state_->errors, host_use = state_->host_use] {
         if (errors->any) {
           return;
@@ -133,8 +135,8 @@ void CommandEncoder::add_host_task(std::function<void()> task, bool ends_soon) {
 
 void CommandEncoder::add_library_call(const ::metal::LibraryCall& call,
                                       const std::vector<MTL::LibraryBuffer>& buffers) {
-  state_->operations++;
   state_->command_buffer()->addLibraryCall(call, buffers);
+  state_->operations++;
 }
 
 MTL::LibraryBuffer CommandEncoder::library_input(const array& a, int64_t offset) {

@@ -61,15 +61,6 @@ void run_on_host(Primitive& primitive, StreamState& state, const std::vector<arr
   primitive.eval_cpu(inputs, outputs);
 }
 
-// A device with memory of its own starts what it gets without another thread, so it should not wait
-// for the host: it gets the first operation when the second one comes, then twice as many each
-// time.
-void start_early(StreamState& state) {
-  if (!state.device_has_memory || state.operations < state.operations_of_start) return;
-  state.operations_of_start *= 2;
-  state.commit({}, MTL::NextCall::Commit);
-}
-
 }  // namespace
 
 size_t max_bytes_in_flight() {
@@ -84,7 +75,7 @@ bool eval(array& arr) {
   auto& state = state_of(primitive.stream());
   std::lock_guard lock(state.mutex);
   state.check_open();
-  start_early(state);
+  state.begin_operation();
   const allocator::OnDevice on_device(primitive.stream().device);
   auto outputs = arr.outputs();
   // The gradient of an array in a graph that stays needs the inputs: they must not be overwritten.

@@ -26,6 +26,8 @@ struct StreamState {
   // first error since the last commit that had a `done`, or null. `next`: of the queue.
   void commit(std::function<void(std::exception_ptr)> done = {},
               MTL::NextCall next = MTL::NextCall::Other);
+  // What the next operation encodes may go to a new command buffer, so that the others start.
+  void begin_operation() { begins_operation = device_has_memory; }
   // Commits, and waits for everything; rethrows an error that nobody has got yet.
   void synchronize();
   // The same, but keeps the error for the next caller.
@@ -67,11 +69,12 @@ struct StreamState {
   // Stays for the next work if what it encoded has run already.
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
   CommandEncoder handle;
-  int operations = 0;           // encoded in the open buffer
-  int operations_of_start = 1;  // that a device with memory of its own starts with, see eval.cpp
-  size_t bytes = 0;             // that they allocated
-  uint32_t checks = 0;          // that the encoder has been told of
-  uint32_t next_checks = 0;     // of the next dispatch, besides the active ones
+  int operations = 0;             // encoded in the open buffer
+  int operations_of_start = 1;    // how many start early
+  bool begins_operation = false;  // the next command is the first one of an operation
+  size_t bytes = 0;               // that they allocated
+  uint32_t checks = 0;            // that the encoder has been told of
+  uint32_t next_checks = 0;       // of the next dispatch, besides the active ones
   std::shared_ptr<Errors> errors = std::make_shared<Errors>();
   KeptMemory inputs;
   // Weak until committed, so that an output that only its consumer holds may be overwritten in
@@ -83,6 +86,7 @@ struct StreamState {
   std::recursive_mutex mutex;
 
  private:
+  void start_early();
   bool has_nothing_to_run();
 };
 

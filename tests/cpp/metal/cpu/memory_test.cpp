@@ -86,6 +86,23 @@ TEST(Heap, Statistics) {
   EXPECT_EQ(heap.statistics().cache, 0u);
 }
 
+TEST(Heap, MemoryOfTheDeviceIsNotCounted) {
+  Heap heap;
+  void* counted = heap.allocate(100000);
+  const uint64_t active = heap.statistics().active;
+  auto* own = static_cast<char*>(heap.allocate_uncounted(40000));
+  ASSERT_NE(own, nullptr);
+  std::memset(own, 1, 40000);
+  EXPECT_EQ(heap.statistics().active, active);
+  EXPECT_EQ(heap.statistics().peak, active);
+  heap.deallocate(counted);
+  EXPECT_EQ(heap.statistics().active, 0);
+  EXPECT_EQ(own[39999], 1);
+  heap.deallocate_uncounted(own);
+  EXPECT_EQ(heap.statistics().active, 0);
+  EXPECT_GE(heap.statistics().cache, 40000u);
+}
+
 TEST(Heap, CacheLimit) {
   Heap heap;
   heap.set_cache_limit(4 << 20);
