@@ -141,8 +141,9 @@ __METAL_MATH float log_of_pair(float hi, float lo) {
   return fma(k, 0x1.62e430p-1f, r);
 }
 
-// log2 of a positive finite x to about 2^-32, as the sum of the result and lo: 2 atanh((m - 1) / (m
-// + 1)) / ln(2) + k.
+// log2 of a positive finite x to about 2^-30, as the sum of the result and lo: 2 atanh((m - 1) / (m
+// + 1)) / ln(2) + k, of which the series' first term is a pair of floats. In the second one, s^3
+// gets its rounding errors.
 __METAL_MATH float log2_pair(float x, float& lo) {
   bool tiny = x < 0x1p-126f;
   unsigned u = bits_of(tiny ? x * 0x1p23f : x);
@@ -151,25 +152,21 @@ __METAL_MATH float log2_pair(float x, float& lo) {
   k = tiny ? k - 23.0f : k;
   float m = float_of(u - e);
   float num = m - 1.0f;
-  float den_lo, den = two_sum(m, 1.0f, den_lo);
-  float inverse = 1.0f / den;
+  float den_lo, den = fast_two_sum(1.0f, m, den_lo);  // exact, as 1 + m < 4
+  float inverse = approximate_inverse(den);           // s_lo makes up for its error
   float s = num * inverse;
   float s_lo = fma(-s, den_lo, fma(-s, den, num)) * inverse;
-  float z = s * s;
-  float p = fma(0x1.59ef56p-2f, z, 0x1.a5bbf2p-2f);
-  p = fma(p, z, 0x1.27770ep-1f);
-  // (2/ln 2) * (s + s^3/3) as a pair of floats; the rest of the series in one float.
+  float z = s * s, z_lo = fma(s, s, -z);
+  float cube = s * z, cube_lo = fma(s, z, -cube);
+  cube_lo = fma(3.0f * z, s_lo, fma(s, z_lo, cube_lo));
+  float p = fma(0x1.5c6352p-2f, z, 0x1.a5964ap-2f);
+  p = fma(p, z, 0x1.277768p-1f);
+  p = fma(p, z, 0x1.ec709ep-1f);
   float a_lo, a = two_product(s, 0x1.715476p+1f, a_lo);
-  a_lo = fma(s, 0x1.4ae0c0p-25f, fma(s_lo, 0x1.715476p+1f, a_lo));
-  float z_lo = fma(s, s, -z) + 2.0f * s * s_lo;
-  float cube_lo, cube = two_product(s, z, cube_lo);
-  cube_lo = fma(s, z_lo, fma(s_lo, z, cube_lo));
-  float b_lo, b = two_product(cube, 0x1.ec709ep-1f, b_lo);
-  b_lo = fma(cube, -0x1.e2fe02p-28f, fma(cube_lo, 0x1.ec709ep-1f, b_lo));
-  float tail = fma(cube * z, p, b_lo + a_lo);
-  float sum_lo, sum = fast_two_sum(a, b, sum_lo);
-  float rest, hi = two_sum(k, sum, rest);
-  return fast_two_sum(hi, rest + (sum_lo + tail), lo);
+  a_lo = fma(s_lo, 0x1.715476p+1f, fma(s, 0x1.4ae0c0p-25f, a_lo));
+  float tail = fma(cube_lo, 0x1.ec709ep-1f, fma(cube, p, a_lo));
+  float rest, hi = fast_two_sum(k, a, rest);
+  return fast_two_sum(hi, rest + tail, lo);
 }
 
 // |x|^y for numbers that are no special cases.
@@ -184,28 +181,43 @@ __METAL_MATH float pow_magnitude(float x, float y) {
   return exp2_sum(hi, lo);
 }
 
-// It uses selects only, no branches. Later ones override earlier ones.
-__METAL_MATH float pow(float x, float y) {
+__METAL_MATH bool is_odd_integer(float x) {
+  float half_x = x * 0.5f;
+  return both(rint(x) == x, trunc(half_x) != half_x);
+}
+
+// x^y where x is 0, infinite or NaN, or y is infinite or NaN. Later selects override earlier ones.
+__METAL_MATH float pow_special(float x, float y) {
   float ax = fabs(x), ay = fabs(y);
-  float r = pow_magnitude(x, y);
-  float half_y = ay * 0.5f;
-  bool integer_y = rint(ay) == ay;
-  bool odd_y = both(integer_y, trunc(half_y) != half_y);
   float zero_power = y < 0.0f ? infinity() : 0.0f;
   float infinity_power = y < 0.0f ? 0.0f : infinity();
-  r = ax == 0.0f ? zero_power : r;
-  r = ax == infinity() ? infinity_power : r;
+  float r = ax == 0.0f ? zero_power : infinity_power;
+  r = flip_sign(r, is_odd_integer(ay) ? sign_bit(x) : 0u);
   float unbounded = (ax > 1.0f) == (y > 0.0f) ? infinity() : 0.0f;
   unbounded = ax == 1.0f ? 1.0f : unbounded;
   r = ay == infinity() ? unbounded : r;
-  r = flip_sign(r, odd_y ? sign_bit(x) : 0u);
-  // With a constant exponent, the code above is removed as unused.
-  r = y == 2.0f ? x * x : r;
-  r = y == 3.0f ? x * x * x : r;
-  bool root_of_negative = both(both(x < 0.0f, ax != infinity()), !integer_y);
-  r = root_of_negative ? quiet_nan() : r;
   r = either_nan(x, y) ? x + y : r;
   return either(x == 1.0f, y == 0.0f) ? 1.0f : r;
+}
+
+// x^y from |x|^y, where both are finite and x is negative.
+__METAL_MATH float pow_of_negative(float y, float magnitude) {
+  float r = is_odd_integer(y) ? -magnitude : magnitude;
+  return rint(y) == y ? r : quiet_nan();
+}
+
+// Lanes, or threads of a GPU, skip the branches that none of them needs.
+__METAL_MATH float pow(float x, float y) {
+  if (either(y == 2.0f, y == 3.0f)) [[unlikely]]
+    return y == 2.0f ? x * x : x * x * x;
+  float r = pow_magnitude(x, y);
+  if (sign_bit(x) != 0) [[unlikely]]
+    r = pow_of_negative(y, r);
+  bool is_special =
+      either(bits_of(fabs(x)) - 1 >= kInfinityBits - 1, bits_of(fabs(y)) >= kInfinityBits);
+  if (is_special) [[unlikely]]
+    r = pow_special(x, y);
+  return r;
 }
 
 __METAL_MATH float powr(float x, float y) { return x < 0.0f ? quiet_nan() : pow(x, y); }

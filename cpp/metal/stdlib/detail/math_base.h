@@ -75,6 +75,12 @@ __METAL_MATH float two_product(float a, float b, float& lo) {
   return p;
 }
 
+// 1 / x to 22 bits or more, for an x that is not near the limits. GPUs have an instruction.
+__METAL_MATH float approximate_inverse(float x) {
+#pragma clang fp reciprocal(on)
+  return 1.0f / x;
+}
+
 }  // namespace metal::__math
 
 #pragma float_control(pop)
