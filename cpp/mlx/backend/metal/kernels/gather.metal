@@ -8,22 +8,21 @@
 template <typename T, typename I>
 [[kernel]] void gather_element(const device T* in [[buffer(0)]],
                                const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
-                               constant const SliceParams& p [[buffer(3)]],
+                               constant const IndexedAxis& axis [[buffer(3)]],
                                uint i [[thread_position_in_grid]]) {
-  int64_t index = clamp_index(wrap_index(indices[i], p.axis_size), p.limit);
-  out[i] = in[index * p.axis_stride];
+  out[i] = in[slice_start(indices[i], axis)];
 }
 
 // A thread copies sixteen elements.
 template <typename T, typename I>
 [[kernel]] void gather_row(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
-                           device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
+                           device T* out [[buffer(2)]],
+                           constant const IndexedAxis& axis [[buffer(3)]],
                            uint2 pos [[thread_position_in_grid]]) {
-  int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
   uint x = pos.x * 16;
-  const device T* from = in + index * p.axis_stride + x;
-  device T* to = out + static_cast<int64_t>(p.size) * pos.y + x;
-  if (x + 16 <= p.size) {
+  const device T* from = in + slice_start(indices[pos.y], axis) + x;
+  device T* to = out + static_cast<int64_t>(axis.slice_size) * pos.y + x;
+  if (x + 16 <= axis.slice_size) {
     T values[16];
     for (int k = 0; k < 16; ++k) {
       values[k] = from[k];
@@ -32,7 +31,7 @@ template <typename T, typename I>
       to[k] = values[k];
     }
   } else {
-    for (uint k = 0; k < p.size - x; ++k) {
+    for (uint k = 0; k < axis.slice_size - x; ++k) {
       to[k] = from[k];
     }
   }
@@ -42,20 +41,20 @@ template <typename T, typename I>
 template <typename T, typename I>
 [[kernel]] void gather_line(const device T* in [[buffer(0)]],
                             const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
-                            constant const SliceParams& p [[buffer(3)]],
+                            constant const IndexedAxis& axis [[buffer(3)]],
                             uint2 pos [[thread_position_in_grid]]) {
-  const int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
-  out[static_cast<int64_t>(p.size) * pos.y + pos.x] = in[index * p.axis_stride + pos.x];
+  out[static_cast<int64_t>(axis.slice_size) * pos.y + pos.x] =
+      in[slice_start(indices[pos.y], axis) + pos.x];
 }
 
 template <typename T, typename I>
 [[kernel]] void gather_general(const device T* in [[buffer(0)]],
                                const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
-                               constant const SliceParams& p [[buffer(3)]],
+                               constant const IndexedAxis& axis [[buffer(3)]],
+                               constant const SliceParams& p [[buffer(4)]],
                                uint2 pos [[thread_position_in_grid]]) {
-  int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
-  out[pos.x + static_cast<int64_t>(p.size) * pos.y] =
-      in[index * p.axis_stride + slice_offset(p, pos.x)];
+  out[pos.x + static_cast<int64_t>(axis.slice_size) * pos.y] =
+      in[slice_start(indices[pos.y], axis) + slice_offset(p, pos.x)];
 }
 
 // offsets[i] (+)= index * stride. Clamps, or marks an index out of range by a large negative

@@ -16,11 +16,16 @@ enum { kScatterStretch = 2048 };
 // The most bytes of a line that gather_staged_lines takes: half of a small first-level cache.
 enum { kStagedBytes = 16384 };
 
+// Where in an array the slice of an index begins. Small, so that GPUs get it with the launch.
+struct IndexedAxis {
+  int64_t length;       // negative indices count from the axis' end
+  int64_t limit;        // one past the last index at which a slice fits
+  int64_t stride;       // what an index is multiplied by
+  uint32_t slice_size;  // elements of a slice
+};
+
 // A slice taken at each index: its (collapsed) shape and its strides in the array, outermost first.
 struct SliceParams {
-  int64_t axis_size;    // length of the indexed axis: negative indices count from its end
-  int64_t limit;        // one past the last index at which a slice fits
-  int64_t axis_stride;  // what an index is multiplied by
   int64_t stride[kMaxSliceDimensions];
   int32_t shape[kMaxSliceDimensions];
   int32_t ndim;
@@ -49,6 +54,12 @@ inline int64_t wrap_index(I index, int64_t size) {
 }
 
 inline int64_t clamp_index(int64_t i, int64_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
+
+// The first element of an index's slice.
+template <typename I>
+inline int64_t slice_start(I index, constant const IndexedAxis& axis) {
+  return clamp_index(wrap_index(index, axis.length), axis.limit) * axis.stride;
+}
 
 // The matrix, of `count`, that a list of indices has for a pair.
 inline uint listed(const device int* indices, uint pair, uint count) {

@@ -170,10 +170,13 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
   }
 }
 
-// `indices` along one axis as `p` describes it, or offsets into `in`.
-void run_gather(const array& in, const array& indices, array& out, SliceParams p, Stream s) {
+// `indices` along one axis, or offsets into `in`.
+void run_gather(const array& in, const array& indices, array& out, IndexedAxis axis,
+                const Shape& slice_sizes, Stream s) {
   static KernelTable table(4 * 9 * kDtypes);
-  p.count = checked_count(indices.size(), "indices");
+  const SliceParams p = slice_params(in, slice_sizes);
+  axis.slice_size = p.size;
+  const uint32_t count = checked_count(indices.size(), "indices");
   const size_t variant = p.size == 1 ? 0 : !is_row(p) ? 2 : runs_on_gpu(s) ? 3 : 1;
   auto* kernel =
       table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
@@ -185,18 +188,17 @@ void run_gather(const array& in, const array& indices, array& out, SliceParams p
   encoder.set_input_array(in, 0);
   encoder.set_input_array(indices, 1);
   encoder.set_output_array(out, 2);
-  encoder.set_bytes(p, 3);
+  encoder.set_bytes(axis, 3);
+  if (variant == 2) encoder.set_bytes(p, 4);
   const size_t threads = variant == 1 ? (p.size + 15) / 16 : p.size;
-  variant == 0 ? dispatch_grid(encoder, p.count) : dispatch_grid(encoder, threads, p.count);
+  variant == 0 ? dispatch_grid(encoder, count) : dispatch_grid(encoder, threads, count);
 }
 
 void gather_offsets(const array& in, const array& offsets, array& out, const Shape& slice_sizes,
                     Stream s) {
-  auto p = slice_params(in, slice_sizes);
   // Offsets are neither negative nor out of range.
-  p.axis_size = p.limit = INT64_MAX;
-  p.axis_stride = 1;
-  run_gather(in, offsets, out, p, s);
+  const IndexedAxis axis{.length = INT64_MAX, .limit = INT64_MAX, .stride = 1};
+  run_gather(in, offsets, out, axis, slice_sizes, s);
 }
 
 // Whether each index takes the whole array except one axis, which is not the first: such a slice is
@@ -260,11 +262,11 @@ MLX_EVAL(Gather) {
     return gather_offsets(source, make_offsets(source, indices, axes_, slice_sizes_, true, s), out,
                           slice_sizes_, s);
   }
-  auto p = slice_params(in, slice_sizes_);
-  p.axis_size = in.shape(axes_[0]);
-  p.limit = p.axis_size - slice_sizes_[axes_[0]] + 1;
-  p.axis_stride = in.strides(axes_[0]);
-  run_gather(in, row_contiguous(inputs[1], s), out, p, s);
+  const int64_t length = in.shape(axes_[0]);
+  const IndexedAxis axis{.length = length,
+                         .limit = length - slice_sizes_[axes_[0]] + 1,
+                         .stride = in.strides(axes_[0])};
+  run_gather(in, row_contiguous(inputs[1], s), out, axis, slice_sizes_, s);
 }
 
 MLX_EVAL(DynamicSlice) {
