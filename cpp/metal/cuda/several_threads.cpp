@@ -47,8 +47,9 @@ class Turns {
   }
 
   bool may_run() const { return may_run_; }
-  // The size of the smallest elements that threads side by side access side by side.
-  uint64_t smallest() const { return smallest_; }
+  // The size of the largest elements that threads side by side access side by side; 0 if there are
+  // none.
+  uint64_t largest() const { return largest_; }
 
  private:
   void add(const llvm::BasicBlock& block) {
@@ -81,7 +82,7 @@ class Turns {
     if (instruction.isVolatile() || element->isVectorTy()) return false;
     if (!differing_.contains(address)) return true;
     const uint64_t size = layout_.getTypeStoreSize(element);
-    smallest_ = std::min(smallest_, size);
+    largest_ = std::max(largest_, size);
     return is_side_by_side(address, size);
   }
 
@@ -131,7 +132,7 @@ class Turns {
   const llvm::DataLayout& layout_;
   llvm::DenseSet<const Value*> differing_;  // between threads that lie side by side in x
   bool may_run_ = true;
-  uint64_t smallest_ = UINT64_MAX;
+  uint64_t largest_ = 0;
 };
 
 // Copies code for threads at several places in x. Instructions whose operands do not differ are
@@ -260,8 +261,9 @@ uint32_t threads_at_once(const llvm::Function& kernel) {
   const auto code = find_straight_code(kernel);
   if (!code || kernel.getInstructionCount() > kMostInstructions) return 1;
   const Turns turns(*code);
-  if (!turns.may_run()) return 1;
-  const uint64_t threads = std::min(kVectorBytes / turns.smallest(), kMostThreads);
+  if (!turns.may_run() || turns.largest() == 0) return 1;
+  // With more, a warp's access to the largest elements would not be one block of memory.
+  const uint64_t threads = std::min(kVectorBytes / turns.largest(), kMostThreads);
   return static_cast<uint32_t>(std::max(threads, uint64_t{1}));
 }
 
