@@ -142,3 +142,96 @@ def test_branches(rng: np.random.Generator, form: str, size: int):
     )
     want = np.where(np.arange(size) < limit, reference(numbers.astype(np.float64)), 0)
     assert np.allclose(np.array(got), want, 1e-4, 1e-4)
+
+
+# How kernels count the elements of rows: each defines i from at, the position, and w, a row's length.
+INDICES = {
+    "uint": "uint i = at.y * w + at.x;",
+    "int": "int i = int(at.y) * int(w) + int(at.x);",
+    "long": "size_t i = size_t(at.y) * w + at.x;",
+    "extended": "ulong i = at.y * w + at.x;",
+    "from the end": "uint i = w * h - 1 - (at.y * w + at.x);",
+    "row backwards": "int i = int(at.y * w) + int(w - 1 - at.x);",
+    "through an index": "int row = rows[at.y]; uint i = uint(row) * w + at.x;",
+}
+GUARDS = {
+    "none": "",
+    "columns": "if (at.x >= w) return;",
+    "both": "if (at.x >= w || at.y >= h) return;",
+    "one after the other": "if (at.x >= w) return; if (h <= at.y) return;",
+    "rows first": "if (at.y >= h) return; if (!(at.x < w)) return;",
+    "last column": "if (at.x > W - 1) return;",
+    "a row's own": "if (at.x >= w || rows[at.y] < 0) return;",
+}
+
+
+@pytest.mark.parametrize("width", [4096, 4099])
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("index", INDICES)
+def test_rows(rng: np.random.Generator, index: str, guard: str, width: int):
+    height, beyond = 257, 0 if guard == "none" else 13
+    x = rng.integers(0, 100, (height, width)).astype(np.float32)
+    body = (
+        f"uint2 at = thread_position_in_grid.xy; {GUARDS[guard]} {INDICES[index]} y[i] = x[i] + 1;"
+    )
+    sizes = "const uint w = size[0], h = size[1]; "
+    inputs = {"x": mx.array(x), "size": mx.array([width, height], mx.uint32)}
+    rows = np.arange(height)
+    if "rows" in body:
+        rows = rng.permutation(height) if index == "through an index" else rows
+        rows[rng.integers(0, height, 5)] = -1 if guard == "a row's own" else 7
+        inputs["rows"] = mx.array(rows.astype(np.int32))
+    got = run_one(
+        sizes + body,
+        inputs,
+        {"y": ((height, width), mx.float32)},
+        (width + beyond, height + (beyond if "h" in GUARDS[guard] else 0), 1),
+        (256, 1, 1),
+        init_value=0,
+        template=[("W", width)],
+    )
+    written = np.zeros(height, bool)
+    if guard == "a row's own" and index == "through an index":
+        written[rows[rows >= 0]] = True
+    elif guard == "a row's own":
+        written = rows >= 0
+        written = written[::-1] if index == "from the end" else written
+    else:
+        written[rows if index == "through an index" else ...] = True
+    np.testing.assert_array_equal(got, np.where(written[:, None], x + 1, 0))
+
+
+def test_an_index_that_may_change_is_read_again():
+    """A store may write the number that an address is made of."""
+    size = 1 << 20
+    got = run_one(
+        "uint i = thread_position_in_grid.x; y[i + 8] = 3; uint j = i + uint(y[i + 8]); y[j + 5] = 3;",
+        {},
+        {"y": ((size + 8,), mx.float32)},
+        size,
+        256,
+        init_value=0,
+    )
+    np.testing.assert_array_equal(got, [0] * 8 + [3] * size)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("offset", [2**32 - 5, 2**32 - 8, 2**32 - 2**19 - 3])
+@pytest.mark.parametrize(
+    "index", ["uint j = i + OFFSET;", "ulong j = i + OFFSET;", "uint j = OFFSET - i;"]
+)
+def test_indices_that_wrap_around(index: str, offset: int):
+    """Within the threads that may run at once, and between them; the array has 2^32 elements."""
+    size = 1 << 20
+    column, row = mx.arange(65536, dtype=mx.uint32), mx.arange(65536, dtype=mx.uint32)
+    x = (column * 7).astype(mx.uint8) + (row * 31).astype(mx.uint8)[:, None]
+    got = run_one(
+        f"uint i = thread_position_in_grid.x; {index.replace('OFFSET', str(offset) + 'u')} y[i] = x[j];",
+        {"x": x},
+        {"y": ((size,), mx.uint8)},
+        size,
+        256,
+    )
+    i = np.arange(size, dtype=np.int64)
+    j = (offset - i if "-" in index else offset + i) % 2**32
+    np.testing.assert_array_equal(got, (j % 65536 * 7 + j // 65536 * 31) % 256)

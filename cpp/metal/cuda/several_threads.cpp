@@ -5,9 +5,12 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "metal/compiler/builtin_calls.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/hardware_math.h"
 #include "metal/cuda/straight_code.h"
 
@@ -22,6 +25,9 @@ namespace Intrinsic = llvm::Intrinsic;
 constexpr unsigned kMostInstructions = 192;  // of a kernel
 constexpr uint64_t kVectorBytes = 16;        // that a thread reads at once
 constexpr uint64_t kMostThreads = 8;
+
+// Extensions of 32-bit numbers, with how much larger the number is for the next thread in x.
+using Extensions = llvm::MapVector<const llvm::CastInst*, int64_t>;
 
 // Finds out whether the threads of a kernel may run in turn.
 class Turns {
@@ -38,20 +44,36 @@ class Turns {
         });
       }
     }
-    may_run_ &= !differing_.contains(code.limit);
-    // Threads beyond the limit do not run at all.
-    may_run_ &=
-        !code.limit || llvm::none_of(*code.steps[0].block, [](const Instruction& instruction) {
-          return instruction.mayWriteToMemory();
-        });
+    for (const auto [step, limits] : llvm::zip(code.steps, code.limits))
+      may_run_ &= may_end(*step.block, limits);
+    may_run_ &= find_extended_numbers(code);
   }
 
   bool may_run() const { return may_run_; }
+  // What addresses are made of. Threads may only run at once if these numbers do not wrap around
+  // among them.
+  const Extensions& extensions() const { return extensions_; }
+  // What computes them.
+  const llvm::DenseSet<const Value*>& extended_numbers() const { return extended_numbers_; }
   // The size of the largest elements that threads side by side access side by side; 0 if there are
   // none.
   uint64_t largest() const { return largest_; }
 
  private:
+  // Whether threads beyond the limits need not run the block at all, and the other threads that lie
+  // side by side all go on.
+  bool may_end(const llvm::BasicBlock& block, const Limits& limits) const {
+    const auto writes = [](const Instruction& instruction) {
+      return instruction.mayWriteToMemory();
+    };
+    const auto differs = [this](const auto& limit) { return differing_.contains(limit.end); };
+    const auto decides = [this](const auto& condition) {
+      return differing_.contains(condition.value);
+    };
+    return llvm::none_of(block, writes) && llvm::none_of(limits.limits, differs) &&
+           llvm::none_of(limits.conditions, decides);
+  }
+
   void add(const llvm::BasicBlock& block) {
     for (const Instruction& instruction : block) {
       if (!instruction.isTerminator()) add(instruction);
@@ -87,22 +109,18 @@ class Turns {
   }
 
   // Forwards or backwards.
-  bool is_side_by_side(const Value* address, uint64_t size) const {
+  bool is_side_by_side(const Value* address, uint64_t size) {
     const auto distance = distance_of(address);
     return distance && static_cast<uint64_t>(std::abs(*distance)) == size;
   }
 
-  // How much larger a number, or an address in bytes, is for the next thread in x. The positions of
-  // the grid do not reach 2^31, so extending them keeps their distance; nothing is known of other
-  // 32-bit numbers, whose sums may wrap around.
-  std::optional<int64_t> distance_of(const Value* value) const {
+  // How much larger a number, or an address in bytes, is for the next thread in x. 32-bit numbers
+  // wrap around.
+  std::optional<int64_t> distance_of(const Value* value) {
     if (!differing_.contains(value)) return 0;
     if (is_position(value, 0)) return 1;
-    if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(value)) {
-      const bool extends = llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast);
-      return extends && is_position(cast->getOperand(0), 0) ? std::optional<int64_t>(1)
-                                                            : std::nullopt;
-    }
+    if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(value))
+      return distance_of_extended(*cast);
     if (const auto* offset = llvm::dyn_cast<llvm::GetElementPtrInst>(value)) {
       if (offset->getNumIndices() != 1) return std::nullopt;
       const auto size =
@@ -111,16 +129,57 @@ class Turns {
                  size);
     }
     const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value);
-    if (!operation || !operation->getType()->isIntegerTy(64)) return std::nullopt;
+    if (!operation || !operation->getType()->isIntegerTy()) return std::nullopt;
     const Value *left = operation->getOperand(0), *right = operation->getOperand(1);
     switch (operation->getOpcode()) {
       case Instruction::Add:
         return sum(distance_of(left), distance_of(right), 1);
       case Instruction::Sub:
         return sum(distance_of(left), distance_of(right), -1);
+      case Instruction::Or:  // a sum of numbers without common bits
+        return checked_cast<llvm::PossiblyDisjointInst>(operation)->isDisjoint()
+                   ? sum(distance_of(left), distance_of(right), 1)
+                   : std::nullopt;
+      case Instruction::Xor:  // -1 - left
+        return llvm::PatternMatch::match(right, llvm::PatternMatch::m_AllOnes())
+                   ? sum(0, distance_of(left), -1)
+                   : std::nullopt;
       default:
         return std::nullopt;
     }
+  }
+
+  // The positions of the grid do not reach 2^31.
+  std::optional<int64_t> distance_of_extended(const llvm::CastInst& cast) {
+    const Value* number = cast.getOperand(0);
+    const bool extends = llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast);
+    if (!extends || !number->getType()->isIntegerTy(32)) return std::nullopt;
+    const auto distance = distance_of(number);
+    if (distance && !is_position(number, 0)) extensions_[&cast] = *distance;
+    return distance;
+  }
+
+  // False if a number cannot be computed before the rest of the code: it depends on branches, or on
+  // memory that may have been written.
+  bool find_extended_numbers(const StraightCode& code) {
+    llvm::SmallVector<const Value*> open;
+    for (const auto& [cast, distance] : extensions_) open.push_back(cast->getOperand(0));
+    while (!open.empty()) {
+      const auto* instruction = llvm::dyn_cast<Instruction>(open.pop_back_val());
+      if (!instruction || !extended_numbers_.insert(instruction).second) continue;
+      open.append(instruction->value_op_begin(), instruction->value_op_end());
+    }
+    size_t found = 0;
+    bool wrote = false;
+    for (const Step& step : code.steps) {
+      for (const Instruction& instruction : *step.block) {
+        wrote |= instruction.mayWriteToMemory();
+        if (!extended_numbers_.contains(&instruction)) continue;
+        const bool is_early = !wrote || !instruction.mayReadFromMemory();
+        if (is_early && !llvm::isa<llvm::PHINode>(instruction)) ++found;
+      }
+    }
+    return found == extended_numbers_.size();
   }
 
   static std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b,
@@ -131,6 +190,8 @@ class Turns {
 
   const llvm::DataLayout& layout_;
   llvm::DenseSet<const Value*> differing_;  // between threads that lie side by side in x
+  Extensions extensions_;
+  llvm::DenseSet<const Value*> extended_numbers_;
   bool may_run_ = true;
   uint64_t largest_ = 0;
 };
@@ -140,14 +201,32 @@ class Turns {
 class Copies {
  public:
   Copies(llvm::IRBuilder<>& b, const GridArguments& grid, llvm::ArrayRef<Value*> position,
-         llvm::ArrayRef<Value*> xs)
-      : b_(b), grid_(grid), position_(position), xs_(xs.begin(), xs.end()) {}
+         llvm::ArrayRef<Value*> xs, const Extensions& extensions)
+      : b_(b),
+        grid_(grid),
+        position_(position),
+        xs_(xs.begin(), xs.end()),
+        extensions_(extensions) {}
 
   void emit(const StraightCode& code) {
     for (size_t i = 0; i < code.steps.size(); ++i) {
       emit(*code.steps[i].block);
-      const bool goes_on = i + 1 < code.steps.size() && !(code.limit && i == 0);
-      if (goes_on) emit_branches(code.steps[i], *code.steps[i + 1].block);
+      const bool has_branches = i + 1 < code.steps.size() && i >= code.limits.size();
+      if (has_branches) emit_branches(code.steps[i], *code.steps[i + 1].block);
+    }
+  }
+
+  void emit(const llvm::BasicBlock& block) {
+    for (const Instruction& instruction : block) {
+      if (!instruction.isTerminator() && !llvm::isa<llvm::PHINode>(instruction)) emit(instruction);
+    }
+  }
+
+  // Only these instructions, of which none are in branches.
+  void emit(const StraightCode& code, const llvm::DenseSet<const Value*>& wanted) {
+    for (const Step& step : code.steps) {
+      for (const Instruction& instruction : *step.block)
+        if (wanted.contains(&instruction)) emit(instruction);
     }
   }
 
@@ -161,12 +240,9 @@ class Copies {
   using Values = llvm::SmallVector<Value*, kMostThreads>;  // one, or one for each thread
   using Blocks = llvm::DenseMap<const llvm::BasicBlock*, llvm::BasicBlock*>;
 
-  void emit(const llvm::BasicBlock& block) {
-    for (const Instruction& instruction : block) {
-      if (instruction.isTerminator() || llvm::isa<llvm::PHINode>(instruction)) continue;
-      const auto builtin = builtin_of(instruction);
-      copies_[&instruction] = builtin ? values_of(*builtin) : copy(instruction);
-    }
+  void emit(const Instruction& instruction) {
+    const auto builtin = builtin_of(instruction);
+    copies_[&instruction] = builtin ? values_of(*builtin) : copy(instruction);
   }
 
   Values values_of(const compiler::BuiltinCall& call) const {
@@ -182,9 +258,19 @@ class Copies {
       return found != copies_.end() && found->second.size() > 1;
     });
     const size_t count = differs || instruction.mayWriteToMemory() ? xs_.size() : 1;
+    const auto* extension = llvm::dyn_cast<llvm::CastInst>(&instruction);
+    const auto found = extension ? extensions_.find(extension) : extensions_.end();
     Values made;
-    for (size_t i = 0; i < count; ++i) made.push_back(copy(instruction, i));
+    for (size_t i = 0; i < count; ++i) {
+      const bool is_sum = i > 0 && found != extensions_.end();
+      made.push_back(is_sum ? b_.CreateNSWAdd(made[0], distance(made[0], found->second, i))
+                            : copy(instruction, i));
+    }
     return made;
+  }
+
+  static Value* distance(const Value* first, int64_t of_next, size_t thread) {
+    return llvm::ConstantInt::getSigned(first->getType(), of_next * static_cast<int64_t>(thread));
   }
 
   static std::optional<compiler::BuiltinCall> builtin_of(const Instruction& instruction) {
@@ -248,11 +334,43 @@ class Copies {
   const GridArguments& grid_;
   llvm::ArrayRef<Value*> position_;
   Values xs_;
+  const Extensions& extensions_;  // of numbers that do not wrap around
   llvm::DenseMap<const Value*, Values> copies_;
 };
 
 Value* position_of_thread(llvm::IRBuilder<>& b, unsigned i) {
   return b.CreateNUWAdd(b.CreateNUWMul(read_block(b, i), read_block_size(b, i)), read_thread(b, i));
+}
+
+// Whether the first of the threads, and others up to an end in x, go on. Makes the end smaller.
+Value* goes_on(llvm::IRBuilder<>& b, const Copies& code, const Limits& limits, Value* first,
+               Value*& end) {
+  Value* all = b.getTrue();
+  for (const Limits::Limit& limit : limits.limits) {
+    Value* own = code.copy_of(limit.end);
+    if (limit.is_signed) own = b.CreateBinaryIntrinsic(Intrinsic::smax, own, b.getInt32(0));
+    end = b.CreateBinaryIntrinsic(Intrinsic::umin, end, own);
+  }
+  for (const Limits::Condition& condition : limits.conditions) {
+    Value* value = code.copy_of(condition.value);
+    all = b.CreateAnd(all, condition.wanted ? value : b.CreateNot(value));
+  }
+  return b.CreateAnd(all, b.CreateICmpULT(first, end));
+}
+
+// Whether an extended number does not wrap around among `count` threads, of which `first` has it.
+Value* stays_in_range(llvm::IRBuilder<>& b, const llvm::CastInst& cast, Value* first,
+                      int64_t distance, uint32_t count) {
+  const bool is_signed = llvm::isa<llvm::SExtInst>(cast);
+  const llvm::APInt reach(32, static_cast<uint64_t>(std::abs(distance)) * (count - 1));
+  const llvm::APInt lowest = is_signed ? llvm::APInt::getSignedMinValue(32) : llvm::APInt(32, 0);
+  const llvm::APInt highest = lowest - 1;
+  if (distance > 0) {
+    return b.CreateICmp(is_signed ? llvm::ICmpInst::ICMP_SLE : llvm::ICmpInst::ICMP_ULE, first,
+                        b.getInt(highest - reach));
+  }
+  return b.CreateICmp(is_signed ? llvm::ICmpInst::ICMP_SGE : llvm::ICmpInst::ICMP_UGE, first,
+                      b.getInt(lowest + reach));
 }
 
 }  // namespace
@@ -287,29 +405,35 @@ void run_several(llvm::IRBuilder<>& b, const llvm::Function& kernel, const GridA
 
   b.SetInsertPoint(inside);
   const StraightCode code = *find_straight_code(kernel);
+  const Turns turns(code);
+  const Extensions none;
   Value* end = grid.threads_per_grid[0];
-  if (code.limit) {
-    Copies before(b, grid, position, {x});
-    before.emit({{code.steps[0]}});
-    Value* limit = before.copy_of(code.limit);
-    if (code.is_signed) limit = b.CreateBinaryIntrinsic(Intrinsic::smax, limit, b.getInt32(0));
-    end = b.CreateBinaryIntrinsic(Intrinsic::umin, end, limit);
+  Copies before(b, grid, position, {x}, none);
+  for (const auto [step, limits] : llvm::zip(code.steps, code.limits)) {
+    before.emit(*step.block);
+    auto* some = block("some");
+    b.CreateCondBr(goes_on(b, before, limits, x, end), some, outside);
+    b.SetInsertPoint(some);
   }
-  auto* some = block("some");
-  b.CreateCondBr(b.CreateICmpULT(x, end), some, outside);
-  b.SetInsertPoint(some);
-  b.CreateCondBr(b.CreateICmpUGE(b.CreateSub(end, x), b.getInt32(count)), together, apart);
+  Value* at_once = b.CreateICmpUGE(b.CreateSub(end, x), b.getInt32(count));
+  Copies numbers(b, grid, position, {x}, none);
+  numbers.emit(code, turns.extended_numbers());
+  for (const auto& [cast, distance] : turns.extensions()) {
+    Value* first = numbers.copy_of(cast->getOperand(0));
+    at_once = b.CreateAnd(at_once, stays_in_range(b, *cast, first, distance, count));
+  }
+  b.CreateCondBr(at_once, together, apart);
   b.SetInsertPoint(together);
   llvm::SmallVector<Value*> xs;
   for (uint32_t i = 0; i < count; ++i) xs.push_back(b.CreateNUWAdd(x, b.getInt32(i)));
-  Copies(b, grid, position, xs).emit(code);
+  Copies(b, grid, position, xs, turns.extensions()).emit(code);
   b.CreateRetVoid();
 
   b.SetInsertPoint(apart);
   b.CreateBr(one);
   b.SetInsertPoint(one);
   llvm::PHINode* next = b.CreatePHI(b.getInt32Ty(), 2);
-  Copies(b, grid, position, {next}).emit(code);
+  Copies(b, grid, position, {next}, none).emit(code);
   Value* after = b.CreateNUWAdd(next, b.getInt32(1));
   next->addIncoming(x, apart);
   next->addIncoming(after, b.GetInsertBlock());

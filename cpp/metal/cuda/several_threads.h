@@ -16,7 +16,8 @@ namespace metal::cuda {
 //
 // Threads that do not wait for each other have no order: so the instructions of several may take
 // turns, if the kernel has no barriers, SIMD-group functions, threadgroup memory and atomics. They
-// run branches one after the other; in these, none may use memory.
+// run branches one after the other; in these, none may use memory. Addresses may be made of 32-bit
+// numbers that wrap around: a test before the code finds whether one does so among the threads.
 uint32_t threads_at_once(const llvm::Function& kernel);
 
 // Emits the body of the entry: `count` threads of the kernel, side by side in x, at once, or one

@@ -6,6 +6,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/PatternMatch.h"
 #include "metal/compiler/builtin_calls.h"
 
 namespace metal::cuda {
@@ -36,6 +37,63 @@ bool find_branches(const llvm::BasicBlock& from, const llvm::BasicBlock& to, Ste
   return leads_from_before(&to);
 }
 
+// A limit that a comparison of the position in x with something is, if it has to be `wanted`.
+std::optional<Limits::Limit> find_limit(const llvm::ICmpInst& compare, bool wanted) {
+  using llvm::CmpInst;
+  const bool is_left = is_position(compare.getOperand(0), 0);
+  if (!is_left && !is_position(compare.getOperand(1), 0)) return std::nullopt;
+  auto predicate = is_left ? compare.getPredicate() : compare.getSwappedPredicate();
+  if (!wanted) predicate = CmpInst::getInversePredicate(predicate);
+  llvm::Value* end = compare.getOperand(is_left ? 1 : 0);
+  const bool is_signed = predicate == CmpInst::ICMP_SLT || predicate == CmpInst::ICMP_SLE;
+  if (predicate == CmpInst::ICMP_ULE || predicate == CmpInst::ICMP_SLE) {
+    const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
+    if (!last || last->isMaxValue(is_signed)) return std::nullopt;
+    end = llvm::ConstantInt::get(last->getType(), last->getValue() + 1);
+  } else if (predicate != CmpInst::ICMP_ULT && predicate != CmpInst::ICMP_SLT) {
+    return std::nullopt;
+  }
+  return Limits::Limit{end, is_signed};
+}
+
+// Appends what holds if a condition has the wanted value.
+void add_limits(llvm::Value* condition, bool wanted, Limits& limits) {
+  namespace Match = llvm::PatternMatch;
+  llvm::Value *left, *right;
+  const bool is_both =
+      wanted ? Match::match(condition,
+                            Match::m_LogicalAnd(Match::m_Value(left), Match::m_Value(right)))
+             : Match::match(condition,
+                            Match::m_LogicalOr(Match::m_Value(left), Match::m_Value(right)));
+  if (is_both) {
+    add_limits(left, wanted, limits);
+    add_limits(right, wanted, limits);
+    return;
+  }
+  const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(condition);
+  if (const auto limit = compare ? find_limit(*compare, wanted) : std::nullopt) {
+    limits.limits.push_back(*limit);
+  } else {
+    limits.conditions.push_back({condition, wanted});
+  }
+}
+
+// Appends the first steps, after which threads may return. Returns the block that follows.
+const llvm::BasicBlock* find_limits(const llvm::BasicBlock& first, StraightCode& code) {
+  const llvm::BasicBlock* block = &first;
+  while (true) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    if (!branch || !branch->isConditional()) return block;
+    const bool returns = only_returns(*branch->getSuccessor(0));
+    const llvm::BasicBlock* next = branch->getSuccessor(returns ? 1 : 0);
+    if (!returns && !only_returns(*branch->getSuccessor(1))) return block;
+    if (next->getSinglePredecessor() != block) return block;
+    add_limits(branch->getCondition(), !returns, code.limits.emplace_back());
+    code.steps.push_back({block});
+    block = next;
+  }
+}
+
 // Appends the steps from a block on, up to a return.
 bool find_steps(const llvm::BasicBlock& first, StraightCode& code) {
   std::optional<llvm::PostDominatorTree> ends;
@@ -63,24 +121,9 @@ bool is_position(const llvm::Value* value, unsigned component) {
 }
 
 std::optional<StraightCode> find_straight_code(const llvm::Function& kernel) {
-  const llvm::BasicBlock& first = kernel.getEntryBlock();
   StraightCode code;
-  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(first.getTerminator());
-  const auto* compare = branch && branch->isConditional()
-                            ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
-                            : nullptr;
-  const bool returns = compare && only_returns(*branch->getSuccessor(0));
-  if (!returns && !(compare && only_returns(*branch->getSuccessor(1))))
-    return find_steps(first, code) ? std::optional(std::move(code)) : std::nullopt;
-  const auto predicate = returns ? compare->getInversePredicate() : compare->getPredicate();
-  code.is_signed = predicate == llvm::CmpInst::ICMP_SLT;
-  if (!is_position(compare->getOperand(0), 0) ||
-      (predicate != llvm::CmpInst::ICMP_ULT && !code.is_signed))
-    return std::nullopt;
-  code.limit = compare->getOperand(1);
-  code.steps.push_back({&first});
-  const bool is_straight = find_steps(*branch->getSuccessor(returns ? 1 : 0), code);
-  return is_straight ? std::optional(std::move(code)) : std::nullopt;
+  const llvm::BasicBlock* first = find_limits(kernel.getEntryBlock(), code);
+  return find_steps(*first, code) ? std::optional(std::move(code)) : std::nullopt;
 }
 
 }  // namespace metal::cuda

@@ -21,12 +21,24 @@ struct Step {
   llvm::SmallVector<const llvm::BasicBlock*, 4> branches{};  // each after those that lead to it
 };
 
-// The code of a thread. Threads from a limit on may return after the first block:
-// `if (i >= n) return;`.
+// What a thread needs to go on after a step, or else it returns: `if (i >= n) return;`.
+struct Limits {
+  struct Limit {
+    llvm::Value* end;  // the position in x is less
+    bool is_signed;
+  };
+  struct Condition {
+    llvm::Value* value;
+    bool wanted;
+  };
+  llvm::SmallVector<Limit, 1> limits{};
+  llvm::SmallVector<Condition, 1> conditions{};
+};
+
+// The code of a thread. The first steps may have limits.
 struct StraightCode {
   llvm::SmallVector<Step, 2> steps;
-  llvm::Value* limit = nullptr;
-  bool is_signed = false;
+  llvm::SmallVector<Limits, 1> limits;
 };
 
 std::optional<StraightCode> find_straight_code(const llvm::Function& kernel);
