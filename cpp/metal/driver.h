@@ -119,6 +119,7 @@ struct LaunchParameters {
   void* buffers[kMaxBufferBindings] = {};
   uint64_t buffer_bytes[kMaxBufferBindings] = {};  // from the address to the buffer's end
   uint32_t by_value = 0;  // the buffers, as bits, whose addresses are of the host's memory
+  bool apart = false;     // no buffer that the kernel only reads has memory of one that it writes
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};
   uint32_t threads_per_threadgroup[3] = {1, 1, 1};

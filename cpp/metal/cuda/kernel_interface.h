@@ -31,6 +31,7 @@ struct LaunchForm {
   bool flat = false;             // blocks have one dimension, even if threadgroups have several
   bool aligned = false;          // buffers are bound at multiples of kBufferAlignment
   bool in_parts = false;         // a grid that is too large for one launch becomes several
+  bool apart = false;            // LaunchParameters::apart
   bool several = false;          // a thread runs KernelInterface::at_once threads of the kernel
   // The constant buffers, as bits, whose bytes are parameters of the launch, and those of them that
   // have up to kLongValueBytes, not kValueBytes.
@@ -57,6 +58,7 @@ struct KernelInterface {
   uint32_t parameter_bytes = 0;
   uint32_t static_threadgroup_memory = 0;  // bytes
   uint32_t max_total_threads = 0;          // of a threadgroup
+  bool has_loops = false;                  // code for buffers that are apart is different
   uint32_t at_once = 1;  // threads side by side in x, which one thread can run (several_threads.h)
 
   bool is_flat() const {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/builtin_calls.h"
 #include "metal/cuda/lane_order.h"
@@ -102,6 +103,28 @@ void claim_alignment(llvm::Function& entry) {
   }
 }
 
+// Loops that read one buffer and write another: LLVM and NVIDIA's driver may read ahead then. What
+// the kernel writes is not claimed to be apart: LLVM would move accesses of it over barriers,
+// behind which other threads access it.
+void claim_apart(llvm::Function& entry, const FunctionInfo& function,
+                 const KernelInterface& interface) {
+  for (const ArgumentInfo& argument : function.arguments) {
+    if (argument.kind != ArgumentKind::Buffer || argument.writable) continue;
+    for (const auto& [parameter, value] : llvm::zip(interface.parameters, entry.args())) {
+      if (parameter.kind == Parameter::Kind::Buffer && parameter.index == argument.index)
+        value.addAttr(llvm::Attribute::NoAlias);
+    }
+  }
+}
+
+bool has_loops(const llvm::Module& module) {
+  return llvm::any_of(module, [](const llvm::Function& function) {
+    llvm::SmallVector<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>> edges;
+    if (!function.isDeclaration()) llvm::FindFunctionBackedges(function, edges);
+    return !edges.empty();
+  });
+}
+
 // A value's parameter: a pointer to its bytes, which the GPU has in memory for parameters.
 void describe_value(llvm::Argument& argument, uint32_t size) {
   llvm::LLVMContext& context = argument.getContext();
@@ -193,6 +216,7 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
   form.flat |= order.is_for_matrices();
   llvm::Function* kernel = module.getFunction(function.name);
   interface.at_once = threads_at_once(*kernel);
+  interface.has_loops = has_loops(module);
   kernel->setName("kernel.body");
   interface.entry = ptx_name(function.name);
   interface.max_total_threads =
@@ -202,6 +226,7 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
   llvm::Function* entry = declare_entry(module, *kernel, form, interface);
   limit_registers(*entry, form.most_threads, whole_warps(interface.max_total_threads),
                   function.max_total_threads > 0);
+  if (form.apart && interface.has_loops) claim_apart(*entry, function, interface);
   order.set(*entry);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));

@@ -12,6 +12,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/compiler/unroll_private.h"
+#include "metal/cuda/unroll_reads.h"
 
 namespace metal::cuda {
 
@@ -22,7 +23,7 @@ constexpr unsigned kMaxUnrolledInstructions = 16384;
 
 // LLVM unrolls loops over a thread's arrays only if they are small. A larger array would be in
 // memory, as the GPU's registers have no index.
-llvm::FunctionPassManager mark_private_loops() {
+llvm::FunctionPassManager mark_loops() {
   llvm::LoopPassManager rotating;
   rotating.addPass(llvm::LoopRotatePass());
   llvm::FunctionPassManager passes;
@@ -32,6 +33,7 @@ llvm::FunctionPassManager mark_private_loops() {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotating)));
   passes.addPass(compiler::UnrollPrivatePass(kMaxUnrolledInstructions, /*load_size=*/1));
+  passes.addPass(UnrollReadsPass());
   return passes;
 }
 
@@ -40,7 +42,7 @@ llvm::FunctionPassManager mark_private_loops() {
 void Optimizer::optimize(llvm::Module& module) {
   llvm::ModulePassManager marking;
   marking.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
-  marking.addPass(llvm::createModuleToFunctionPassAdaptor(mark_private_loops()));
+  marking.addPass(llvm::createModuleToFunctionPassAdaptor(mark_loops()));
   marking.run(module, analyses_.modules);
   analyses_.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(module, analyses_.modules);

@@ -46,6 +46,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
  private:
   bool valid_index(NS::UInteger index, const char* what);
   std::string check(MTL::Size grid, MTL::Size threadgroup) const;
+  bool are_buffers_apart(const Kernel& kernel) const;
   std::string check_bindings(const Kernel& kernel) const;
   const Kernel* prepare_kernel();
 

@@ -168,6 +168,24 @@ std::string EncoderObject::check(MTL::Size grid, MTL::Size threadgroup) const {
   return error.empty() ? check_bindings(kernel) : error;
 }
 
+bool EncoderObject::are_buffers_apart(const Kernel& kernel) const {
+  const auto overlap = [&](uint32_t a, uint32_t b) {
+    return bases_[a] < bases_[b] + lengths_[b] && bases_[b] < bases_[a] + lengths_[a];
+  };
+  const auto is_written = [](const ArgumentInfo& argument) {
+    return argument.kind == ArgumentKind::Buffer && argument.writable;
+  };
+  const auto is_read = [](const ArgumentInfo& argument) {
+    return argument.kind == ArgumentKind::Buffer && !argument.writable;
+  };
+  const auto& arguments = kernel.info.arguments;
+  return std::ranges::none_of(arguments, [&](const ArgumentInfo& written) {
+    return is_written(written) && std::ranges::any_of(arguments, [&](const ArgumentInfo& read) {
+             return is_read(read) && overlap(written.index, read.index);
+           });
+  });
+}
+
 void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
   std::string error = check(grid, threadgroup);
   if (!error.empty()) {
@@ -184,6 +202,7 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
   parameters_.interrupts_before = interrupt_count();
   if (const Kernel* kernel = prepare_kernel()) {
     parameters_.by_value = from_bytes_ ? kernel->taken_by_value(from_bytes_, parameters_) : 0;
+    parameters_.apart = commands_->driver().device_memory() && are_buffers_apart(*kernel);
     commands_->add_launch(*pipeline_, *kernel, parameters_, from_bytes_, residencies_);
   }
   setThreadgroupOrder(0, 1);

@@ -58,7 +58,7 @@ Values values_among(uint32_t buffers, const FunctionInfo& function, F bytes_of) 
 
 }  // namespace
 
-LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once) {
+LaunchForm form_of(const LaunchParameters& parameters, const KernelInterface& interface) {
   const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
   LaunchForm form;
   form.most_threads = size_class(uint64_t{size[0]} * size[1] * size[2]);
@@ -71,8 +71,9 @@ LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once) {
     form.aligned &= is_value || is_aligned(parameters.buffers[i]);
   }
   form.in_parts = !fits_in_one_part(parameters);
-  form.several =
-      at_once > 1 && !form.flat && !form.in_parts && is_large(parameters.threads_per_grid);
+  form.apart = parameters.apart || !interface.has_loops;
+  form.several = interface.at_once > 1 && !form.flat && !form.in_parts &&
+                 is_large(parameters.threads_per_grid);
   return form;
 }
 
@@ -98,14 +99,14 @@ CudaKernel::CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantVal
   LaunchForm usual;
   usual.most_threads =
       size_class(function.max_total_threads ? function.max_total_threads : uint64_t{1});
-  usual.aligned = true;
+  usual.aligned = usual.apart = true;
   // Most constants are structures and small arrays that setBytes passed.
   const Values values = values_among(
       ~0u, function, [](const ArgumentInfo& argument) { return argument.element_size; });
   usual.by_value = values.all;
   usual.long_values = values.long_ones;
   const KernelInterface& interface = code_for(usual).interface();
-  at_once_ = interface.at_once;
+  interface_ = &interface;
   max_total_threads = interface.max_total_threads;
   static_threadgroup_memory = interface.static_threadgroup_memory;
 }

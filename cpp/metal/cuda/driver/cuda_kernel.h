@@ -29,8 +29,8 @@ class LoadedCode {
   KernelInterface interface_;
 };
 
-// The form of a launch, of code of which a thread may run so many threads (KernelInterface).
-LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once);
+// The form of a launch, of code with this interface.
+LaunchForm form_of(const LaunchParameters& parameters, const KernelInterface& interface);
 
 class CudaKernel : public Kernel {
  public:
@@ -42,7 +42,7 @@ class CudaKernel : public Kernel {
   // Thread-safe.
   const LoadedCode& code_for(const LaunchForm& form) const;
   LaunchForm form_for(const LaunchParameters& parameters) const {
-    return form_of(parameters, at_once_);
+    return form_of(parameters, *interface_);
   }
   uint32_t taken_by_value(uint32_t from_bytes, const LaunchParameters& parameters) const override;
 
@@ -57,7 +57,7 @@ class CudaKernel : public Kernel {
 
   const Gpu& gpu_;
   ConstantValues constants_;
-  uint32_t at_once_ = 1;
+  const KernelInterface* interface_ = nullptr;  // of the most common form
   mutable std::mutex mutex_;
   mutable std::deque<Loaded> loaded_;  // a deque, as callers keep the addresses of its elements
 };
