@@ -235,3 +235,67 @@ def test_indices_that_wrap_around(index: str, offset: int):
     i = np.arange(size, dtype=np.int64)
     j = (offset - i if "-" in index else offset + i) % 2**32
     np.testing.assert_array_equal(got, (j % 65536 * 7 + j // 65536 * 31) % 256)
+
+# Loops of a thread over elements apart; each adds 1 to those from i on. g is the grid's size.
+STRIDES = {
+    "uint": "for (uint k = i; k < n; k += g) y[k] = x[k] + 1;",
+    "int": "for (int k = i; k < int(n); k += g) y[k] = x[k] + 1;",
+    "int of an int": "const int step = g; for (int k = i; k < int(n); k += step) y[k] = x[k] + 1;",
+    "size_t": "for (size_t k = i; k < n; k += g) y[k] = x[k] + 1;",
+    "up to the last": "for (uint k = i; k <= n - 1; k += g) y[k] = x[k] + 1;",
+    "not beyond": "for (uint k = i; !(k >= n); k = g + k) y[k] = x[k] + 1;",
+    "do while": "uint k = i; if (k < n) do { y[k] = x[k] + 1; k += g; } while (k < size[0]);",
+    "pointers": "for (auto from = x + i; from < x + n; from += g) y[from - x] = *from + 1;",
+    "a constant": "for (uint k = i; k < n; k += G) y[k] = x[k] + 1;",
+    "with a branch": "for (uint k = i; k < n; k += g) { if (x[k] > 50) y[k] = x[k] + 1; else y[k] = x[k] + 1; }",
+    "reads what it wrote": "for (uint k = i; k < n; k += g) { y[k] = x[k]; y[k] = y[k] + 1; }",
+    "two arrays": "for (uint k = i; k < n; k += g) y[k] = x[k] + w[k % 4];",
+    "vectors": "for (uint k = i; k < n / 4; k += g)"
+    " ((device float4*)y)[k] = ((const device float4*)x)[k] + 1;"
+    " if (i < n % 4) y[n / 4 * 4 + i] = x[n / 4 * 4 + i] + 1;",
+}
+
+
+@pytest.mark.parametrize("size", [1, 4096 * 5, 4096 * 5 + 77, 100_003])
+@pytest.mark.parametrize("form", STRIDES)
+def test_strides(rng: np.random.Generator, form: str, size: int):
+    x = rng.integers(0, 100, size).astype(np.float32)
+    inputs = {"x": mx.array(x), "size": mx.array([size], mx.uint32)}
+    if "w[" in STRIDES[form]:
+        inputs["w"] = mx.ones(4)
+    got = run_one(
+        "const uint i = thread_position_in_grid.x, g = threads_per_grid.x, n = size[0]; " + STRIDES[form],
+        inputs,
+        {"y": ((size,), mx.float32)},
+        4096,
+        256,
+        template=[("G", 4096)],
+    )
+    np.testing.assert_array_equal(got, x + 1)
+
+
+# Loops whose numbers wrap around, or that end at once. Each stores how often it has run.
+WRAPS = {
+    "past the end": ("for (uint k = 4294967200u; k >= 4294967200u; k += 7) count += x[k % 8];", 14),
+    "to the end": ("for (uint k = 0; k < 4294967295u; k += 1 << 29) { count += x[k % 8]; if (count == 20) break; }", 20),
+    "a large stride": ("uint k = 5; do { count += x[k % 8]; k += step; } while (k < 4294967295u && count < 9);", 9),
+    "signed": ("int k = 2147483000; do { count += x[k & 7]; k = int(uint(k) + 500u); } while (k < 2147483647 && count < 9);", 9),
+    "at once": ("uint k = 9; do { count += x[k % 8]; k += 3; } while (k < 5);", 1),
+    "up to the first": ("uint k = 9; do { count += x[k % 8]; k += 3; } while (k <= 12);", 2),
+    "wraps once": ("uint k = 4294967290u; do { count += x[k % 8]; k += 8; } while (k < 20);", 4),
+    "sums that wrap": ("uint k = step; do { count += x[k % 8]; k += step; } while (k < limit);", 2),
+}
+
+
+@pytest.mark.parametrize("form", WRAPS)
+def test_loops_whose_numbers_wrap(form: str):
+    body, expected = WRAPS[form]
+    got = run_one(
+        f"int count = 0; const uint step = numbers[0], limit = numbers[1]; {body}"
+        " y[thread_position_in_grid.x] = count;",
+        {"x": mx.ones(8, mx.int32), "numbers": mx.array([2**30, 2**31 + 5], mx.uint32)},
+        {"y": ((64,), mx.int32)},
+        64,
+        32,
+    )
+    np.testing.assert_array_equal(got, expected)

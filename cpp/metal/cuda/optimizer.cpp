@@ -26,12 +26,13 @@ constexpr unsigned kMaxUnrolledInstructions = 16384;
 llvm::FunctionPassManager mark_loops() {
   llvm::LoopPassManager rotating;
   rotating.addPass(llvm::LoopRotatePass());
+  rotating.addPass(llvm::LICMPass(llvm::LICMOptions()));
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotating)));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotating), /*UseMemorySSA=*/true));
   passes.addPass(compiler::UnrollPrivatePass(kMaxUnrolledInstructions, /*load_size=*/1));
   passes.addPass(UnrollReadsPass());
   return passes;

@@ -208,6 +208,29 @@ TEST_F(CudaDriverTest, AThreadRunsSeveralOfALargeGrid) {
   EXPECT_EQ(blocks_of(1 << 20, 0), 1024u);
 }
 
+TEST_F(CudaDriverTest, LoopsReadAheadOfBuffersThatAreApart) {
+  const auto program = compile(
+      "kernel void f(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],"
+      "              constant uint& n [[buffer(2)]], uint i [[thread_position_in_grid]],"
+      "              uint g [[threads_per_grid]]) {"
+      "  for (uint k = i; k < n; k += g) y[k] = x[k];"
+      "}");
+  kernel_ = driver_.load(*program, "f", {}, "copy", kNoChecks);
+  const auto reads_ahead = [&](bool apart) {
+    parameters_.apart = apart;
+    fake_->ptx.clear();
+    launch();
+    return contains(fake_->ptx, "ld.global.nc.f32");
+  };
+  EXPECT_FALSE(reads_ahead(false));
+  EXPECT_TRUE(reads_ahead(true));
+  const int before = fake_->assembled;
+  launch();
+  parameters_.apart = false;
+  launch();
+  EXPECT_EQ(fake_->assembled, before);
+}
+
 TEST_F(CudaDriverTest, FlatBlocksAreWholeWarps) {
   const auto program = compile(
       "#include <metal_simdgroup_matrix>\nusing namespace metal;\n"

@@ -1,0 +1,34 @@
+// Loops over numbers a stride apart, whose sums may wrap around.
+#pragma once
+
+#include <optional>
+
+#include "llvm/IR/InstrTypes.h"
+
+namespace llvm {
+class DominatorTree;
+class Loop;
+class LoopInfo;
+class Value;
+}  // namespace llvm
+
+namespace metal::cuda {
+
+// `do { ... sum = k + stride; k = sum; } while (sum < end)`, or `sum <= end`, of which numbers may
+// have signs. Because sums may wrap around, LLVM does not know how often the loop runs.
+struct StridedLoop {
+  llvm::Loop* loop;
+  llvm::BinaryOperator* sum;
+  llvm::Value *first, *stride, *end;
+  llvm::CmpInst::Predicate goes_on;
+};
+
+// Finds such a loop in LLVM's simplified form.
+std::optional<StridedLoop> find_strided_loop(llvm::Loop& loop);
+
+// Makes a copy of the loop for the case that the stride is positive and no sum wraps around, which
+// is tested before. The copy counts its iterations. Returns it. The loop is in LCSSA form.
+llvm::Loop* split_off_wrapping(const StridedLoop& strided, llvm::LoopInfo& loops,
+                               llvm::DominatorTree& dominators);
+
+}  // namespace metal::cuda

@@ -1,0 +1,80 @@
+; RUN: nvptx-retarget,nvptx-optimize
+; A loop whose numbers might wrap around gets a copy for the case that they do not. That reads four
+; elements at a time, if nothing that it writes is read.
+; CHECK-LABEL: define void @apart(
+; CHECK: %[[MOST:.*]] = xor i32 %step, -1
+; CHECK: icmp uge i32 %[[MOST]], %end
+; CHECK: icmp ne i32 %step, 0
+; CHECK: udiv i32 %{{.*}}, %step
+; CHECK-COUNT-4: load float, ptr addrspace(1) %{{.*}}
+; CHECK: br i1
+; CHECK: load float
+; CHECK: br i1
+; CHECK: load float
+; CHECK-NOT: load float
+define void @apart(ptr addrspace(1) noalias readonly %in, ptr addrspace(1) %out, i32 %first,
+                              i32 %step, i32 %end) {
+  %some = icmp ult i32 %first, %end
+  br i1 %some, label %loop, label %done
+loop:
+  %k = phi i32 [ %first, %0 ], [ %sum, %loop ]
+  %index = zext i32 %k to i64
+  %from = getelementptr float, ptr addrspace(1) %in, i64 %index
+  %value = load float, ptr addrspace(1) %from
+  %result = fadd float %value, 1.0
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %index
+  store float %result, ptr addrspace(1) %to
+  %sum = add i32 %k, %step
+  %more = icmp ult i32 %sum, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @overlapping(
+; CHECK-NOT: udiv
+; CHECK: load float
+; CHECK-NOT: load float
+; CHECK: ret void
+define void @overlapping(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %first,
+                                    i32 %step, i32 %end) {
+  %some = icmp ult i32 %first, %end
+  br i1 %some, label %loop, label %done
+loop:
+  %k = phi i32 [ %first, %0 ], [ %sum, %loop ]
+  %index = zext i32 %k to i64
+  %from = getelementptr float, ptr addrspace(1) %in, i64 %index
+  %value = load float, ptr addrspace(1) %from
+  %result = fadd float %value, 1.0
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %index
+  store float %result, ptr addrspace(1) %to
+  %sum = add i32 %k, %step
+  %more = icmp ult i32 %sum, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @behind_barriers(
+; CHECK-NOT: udiv
+; CHECK: load float
+; CHECK-NOT: load float
+; CHECK: ret void
+define void @behind_barriers(ptr addrspace(1) noalias readonly %in,
+                                        ptr addrspace(1) %out, i32 %first, i32 %step, i32 %end) {
+  %some = icmp ult i32 %first, %end
+  br i1 %some, label %loop, label %done
+loop:
+  %k = phi i32 [ %first, %0 ], [ %sum, %loop ]
+  %index = zext i32 %k to i64
+  %from = getelementptr float, ptr addrspace(1) %in, i64 %index
+  %value = load float, ptr addrspace(1) %from
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %index
+  store float %value, ptr addrspace(1) %to
+  call void @llvm.nvvm.barrier0()
+  %sum = add i32 %k, %step
+  %more = icmp ult i32 %sum, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+declare void @llvm.nvvm.barrier0() #0
+attributes #0 = { convergent nounwind }
