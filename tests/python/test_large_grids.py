@@ -236,6 +236,7 @@ def test_indices_that_wrap_around(index: str, offset: int):
     j = (offset - i if "-" in index else offset + i) % 2**32
     np.testing.assert_array_equal(got, (j % 65536 * 7 + j // 65536 * 31) % 256)
 
+
 # Loops of a thread over elements apart; each adds 1 to those from i on. g is the grid's size.
 STRIDES = {
     "uint": "for (uint k = i; k < n; k += g) y[k] = x[k] + 1;",
@@ -264,7 +265,8 @@ def test_strides(rng: np.random.Generator, form: str, size: int):
     if "w[" in STRIDES[form]:
         inputs["w"] = mx.ones(4)
     got = run_one(
-        "const uint i = thread_position_in_grid.x, g = threads_per_grid.x, n = size[0]; " + STRIDES[form],
+        "const uint i = thread_position_in_grid.x, g = threads_per_grid.x, n = size[0]; "
+        + STRIDES[form],
         inputs,
         {"y": ((size,), mx.float32)},
         4096,
@@ -277,9 +279,19 @@ def test_strides(rng: np.random.Generator, form: str, size: int):
 # Loops whose numbers wrap around, or that end at once. Each stores how often it has run.
 WRAPS = {
     "past the end": ("for (uint k = 4294967200u; k >= 4294967200u; k += 7) count += x[k % 8];", 14),
-    "to the end": ("for (uint k = 0; k < 4294967295u; k += 1 << 29) { count += x[k % 8]; if (count == 20) break; }", 20),
-    "a large stride": ("uint k = 5; do { count += x[k % 8]; k += step; } while (k < 4294967295u && count < 9);", 9),
-    "signed": ("int k = 2147483000; do { count += x[k & 7]; k = int(uint(k) + 500u); } while (k < 2147483647 && count < 9);", 9),
+    "to the end": (
+        "for (uint k = 0; k < 4294967295u; k += 1 << 29) { count += x[k % 8]; if (count == 20) break; }",
+        20,
+    ),
+    "a large stride": (
+        "uint k = 5; do { count += x[k % 8]; k += step; } while (k < 4294967295u && count < 9);",
+        9,
+    ),
+    "signed": (
+        "int k = 2147483000; do { count += x[k & 7]; k = int(uint(k) + 500u); }"
+        " while (k < 2147483647 && count < 9);",
+        9,
+    ),
     "at once": ("uint k = 9; do { count += x[k % 8]; k += 3; } while (k < 5);", 1),
     "up to the first": ("uint k = 9; do { count += x[k % 8]; k += 3; } while (k <= 12);", 2),
     "wraps once": ("uint k = 4294967290u; do { count += x[k % 8]; k += 8; } while (k < 20);", 4),
