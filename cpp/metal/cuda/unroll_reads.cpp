@@ -12,9 +12,17 @@
 namespace metal::cuda {
 namespace {
 
-constexpr unsigned kUnrolled = 4;           // that run at once
-constexpr unsigned kLargestIteration = 96;  // of an iteration
-constexpr unsigned kFewIterations = 32;     // LLVM may unroll a loop of so many as a whole
+// How many iterations run at once, of many instructions or few.
+constexpr unsigned kUnrolled = 4, kUnrolledSmall = 8;
+constexpr size_t kSmallIteration = 16, kLargestIteration = 96;  // instructions
+// LLVM may unroll a loop of so many iterations as a whole.
+constexpr unsigned kFewIterations = 32;
+
+size_t size_of_iteration(const llvm::Loop& loop) {
+  size_t size = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) size += block->size();
+  return size;
+}
 
 // Of memory that nobody writes while the kernel runs.
 bool reads_constant(const llvm::LoadInst& load) {
@@ -32,10 +40,8 @@ bool is_ordered(const llvm::Instruction& instruction) {
 
 // Whether reads of an iteration need not wait for the iterations before.
 bool reads_ahead(const llvm::Loop& loop) {
-  size_t count = 0;
   bool reads = false, reads_constants = false, writes = false;
   for (const llvm::BasicBlock* block : loop.blocks()) {
-    count += block->size();
     for (const llvm::Instruction& instruction : *block) {
       if (is_ordered(instruction)) return false;
       writes |= instruction.mayWriteToMemory();
@@ -44,18 +50,24 @@ bool reads_ahead(const llvm::Loop& loop) {
       reads_constants |= load && reads_constant(*load);
     }
   }
-  return count <= kLargestIteration && (reads_constants || (reads && !writes));
+  return reads_constants || (reads && !writes);
 }
 
+// A loop that runs only a few times would be slower: each test of what is left takes its time.
 bool may_be_unrolled(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (!loop.isInnermost() || llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified)
     return false;
   const unsigned iterations = evolution.getSmallConstantTripCount(&loop);
-  return (iterations == 0 || iterations > kFewIterations) && reads_ahead(loop);
+  const unsigned at_most = evolution.getSmallConstantMaxTripCount(&loop);
+  if (iterations != 0 && iterations <= kFewIterations) return false;
+  if (at_most != 0 && at_most <= kUnrolledSmall) return false;
+  return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop);
 }
 
 void mark(llvm::Loop& loop) {
-  llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", kUnrolled);
+  const bool is_small = size_of_iteration(loop) <= kSmallIteration;
+  llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count",
+                                is_small ? kUnrolledSmall : kUnrolled);
 }
 
 }  // namespace

@@ -200,7 +200,7 @@ TEST_F(CudaDriverTest, AThreadRunsSeveralOfALargeGrid) {
   EXPECT_EQ(value_at<uint32_t>(fake_->launches.back().parameters, 16), 1u << 20);
   EXPECT_EQ(blocks_of((1 << 20) + 1, 0), 513u);
   EXPECT_EQ(blocks_of(1 << 20, 1), 512u);  // tests the alignment
-  stream_->wait();  // for the kernel
+  stream_->wait();                         // for the kernel
   // As many as make a vector of the larger elements.
   const auto mixed = compile(
       "kernel void f(device const uchar* x [[buffer(0)]], device float* y [[buffer(1)]],"

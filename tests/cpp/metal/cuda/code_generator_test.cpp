@@ -124,9 +124,9 @@ TEST(Ptx, OneThreadRunsSeveral) {
   for (const char* type : {"half", "bfloat"})
     EXPECT_EQ(made(type, "y[i.x] = exp(x[i.x]);").interface.at_once, 8u);
   for (const char* statement :
-       {"y[i.x] = x[2 * i.x];", "y[i.x] = x[i.x + 1];", "y[x[i.x] < half(9)] = x[i.x];",
-        "if (i.x < i.x * i.y) y[i.x] = x[i.x];", "y[i.x] = simd_sum(x[i.x]);",
-        "if (i.x < 7) y[i.x] = x[i.x]; else y[i.x] = 1;",
+       {"y[i.x] = x[2 * i.x];", "y[i.x] = 1; y[i.x] = x[i.x + uint(y[0])];",
+        "y[x[i.x] < half(9)] = x[i.x];", "if (i.x < i.x * i.y) y[i.x] = x[i.x];",
+        "y[i.x] = simd_sum(x[i.x]);", "if (i.x < 7) y[i.x] = x[i.x]; else y[i.x] = 1;",
         "y[i.x] = 1; if (i.x < n.y) y[i.x] = x[i.x];",
         "threadgroup half t[64]; t[i.x] = x[i.x]; y[i.x] = t[i.x];",
         "*(volatile device half*)(y + i.x) = x[i.x];",
@@ -153,10 +153,14 @@ TEST(Ptx, OneThreadRunsSeveral) {
     EXPECT_EQ(made("half", statement).interface.at_once, 8u) << statement;
   for (const char* statement :
        {"y[ulong(n.y) * 3 + i.x] = x[ulong(n.x) * i.y + i.x];",
-        "y[i.x] = x[long(n.y) - long(i.x)];", "y[long(i.x) - n.y] = (x + n.y)[i.x];"})
+        "y[i.x] = x[long(n.y) - long(i.x)];", "y[long(i.x) - n.y] = (x + n.y)[i.x];",
+        // Sums that may wrap around.
+        "y[i.x] = x[i.x + 1];", "y[i.x] = x[ulong(i.x + n.y)];", "y[i.x] = x[n.y - 1 - i.x];",
+        "y[i.y * n.y + i.x] = x[int(i.y * n.x) + int(i.x)];",
+        "if (i.x >= n.x || i.y >= n.y) return; y[i.y * n.x + i.x] = x[i.y * n.x + i.x];"})
     EXPECT_EQ(made("half", statement).interface.at_once, 8u) << statement;
-  for (const char* statement : {"y[i.x] = x[ulong(i.x) + i.x];", "y[i.x] = x[ulong(i.x + n.y)];",
-                                "y[i.x] = x[ulong(i.x) * 2];"})
+  for (const char* statement : {"y[i.x] = x[ulong(i.x) + i.x];", "y[i.x] = x[ulong(i.x) * 2];",
+                                "y[i.x] = x[i.x + i.x % n.y];"})
     EXPECT_EQ(made("half", statement).interface.at_once, 1u) << statement;
   EXPECT_EQ(made("long", "y[i.x] = x[i.x];").interface.at_once, 2u);
 }

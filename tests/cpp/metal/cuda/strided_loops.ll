@@ -1,12 +1,12 @@
 ; RUN: nvptx-retarget,nvptx-optimize
-; A loop whose numbers might wrap around gets a copy for the case that they do not. That reads four
+; A loop whose numbers might wrap around gets a copy for the case that they do not. That reads eight
 ; elements at a time, if nothing that it writes is read.
 ; CHECK-LABEL: define void @apart(
 ; CHECK: %[[MOST:.*]] = xor i32 %step, -1
 ; CHECK: icmp uge i32 %[[MOST]], %end
 ; CHECK: icmp ne i32 %step, 0
 ; CHECK: udiv i32 %{{.*}}, %step
-; CHECK-COUNT-4: load float, ptr addrspace(1) %{{.*}}
+; CHECK-COUNT-8: load float, ptr addrspace(1) %{{.*}}
 ; CHECK: br i1
 ; CHECK: load float
 ; CHECK: br i1
