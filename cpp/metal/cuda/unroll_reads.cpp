@@ -7,6 +7,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "metal/cuda/lower.h"
 #include "metal/cuda/strided_loop.h"
 
 namespace metal::cuda {
@@ -38,30 +39,40 @@ bool is_ordered(const llvm::Instruction& instruction) {
   return call && (call->isConvergent() || call->mayWriteToMemory());
 }
 
-// Whether reads of an iteration need not wait for the iterations before.
-bool reads_ahead(const llvm::Loop& loop) {
+// Whether reads of an iteration need not wait for the iterations before. Reads of a threadgroup's
+// memory take few cycles, so they pay only if the loop is known to be long.
+bool reads_ahead(const llvm::Loop& loop, bool is_long) {
   bool reads = false, reads_constants = false, writes = false;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
       if (is_ordered(instruction)) return false;
       writes |= instruction.mayWriteToMemory();
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      reads |= load != nullptr;
+      reads |= load && (is_long || load->getPointerAddressSpace() == kGlobal);
       reads_constants |= load && reads_constant(*load);
     }
   }
   return reads_constants || (reads && !writes);
 }
 
+// Whether a loop from about 0 on would run only a few times, as those do that fill a tile.
+bool has_few_iterations(llvm::Loop& loop) {
+  const auto strided = find_strided_loop(loop);
+  const auto* stride = strided ? llvm::dyn_cast<llvm::ConstantInt>(strided->stride) : nullptr;
+  const auto* end = strided ? llvm::dyn_cast<llvm::ConstantInt>(strided->end) : nullptr;
+  return stride && end && !stride->isZero() &&
+         end->getValue().udiv(stride->getValue()).ule(kUnrolledSmall);
+}
+
 // A loop that runs only a few times would be slower: each test of what is left takes its time.
-bool may_be_unrolled(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+bool may_be_unrolled(llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (!loop.isInnermost() || llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified)
     return false;
   const unsigned iterations = evolution.getSmallConstantTripCount(&loop);
   const unsigned at_most = evolution.getSmallConstantMaxTripCount(&loop);
   if (iterations != 0 && iterations <= kFewIterations) return false;
-  if (at_most != 0 && at_most <= kUnrolledSmall) return false;
-  return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop);
+  if ((at_most != 0 && at_most <= kUnrolledSmall) || has_few_iterations(loop)) return false;
+  return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop, iterations != 0);
 }
 
 void mark(llvm::Loop& loop) {
