@@ -288,7 +288,9 @@ TEST_F(CudaDriverTest, ConstantsAreCopiedOnce) {
   const auto copy = [&](float value, float second) {
     const float values[] = {value, second};
     const ConstantCopy made = stream_->copy_constant(values, sizeof(values));
-    EXPECT_EQ(std::memcmp(made.address, values, sizeof(values)), 0);
+    const auto* copied = static_cast<const float*>(made.address);
+    EXPECT_EQ(copied[0], value);
+    EXPECT_EQ(copied[1], second);
     return made;
   };
   const ConstantCopy first = copy(3, 4);
