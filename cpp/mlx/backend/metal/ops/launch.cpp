@@ -102,9 +102,8 @@ void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder) {
   for (auto& s : walk.strides) {
     jumps = jumps || std::abs(s.back()) > 1;
   }
-  const bool in_tiles = jumps && ndim > 1;
-  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, walk.layers(),
-                in_tiles ? 1024 : usual_threadgroup(), in_tiles ? 32 : 1024);
+  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, walk.layers(), 1024,
+                jumps && ndim > 1 ? 32 : 1024);
 }
 
 }  // namespace detail

@@ -71,26 +71,24 @@ array temporary(Shape shape, Dtype dtype, Stream s);
 // Throws unless the stream is the host's, since Metal has no float64.
 void check_float64(const char* op, Stream s);
 
-// Whether the default device's kernels are laid out for a GPU: it has memory of its own.
-bool runs_on_gpu();
-// Whether the stream's device is such a one: it computes what libraries of the host would need
-// copies for.
-bool runs_on_gpu(Stream s);
-
-// Threads of a threadgroup that shares nothing. A GPU's multiprocessors replace small ones sooner.
-inline constexpr size_t kGpuThreadgroup = 256;
-inline size_t usual_threadgroup() { return runs_on_gpu() ? kGpuThreadgroup : 1024; }
-
 // Dispatches threads (x, y, z) in threadgroups of at most `limit` threads, in rows of at most `row`
 // threads.
 void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1,
-                   size_t limit = usual_threadgroup(), size_t row = 1024);
+                   size_t limit = 1024, size_t row = 1024);
 
 // How many rows a threadgroup has if each SIMD-group takes one.
 inline size_t rows_of_threadgroup(size_t length) {
   constexpr size_t kElements = 16384, kMaxRows = 8;
   return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMaxRows);
 }
+
+// Whether the default device's kernels are laid out for a GPU: it has memory of its own.
+bool runs_on_gpu();
+// Threads of a threadgroup that shares nothing: multiprocessors replace small ones sooner.
+inline constexpr size_t kGpuThreadgroup = 256;
+// Whether the stream's device is such a one: it computes what libraries of the host would need
+// copies for.
+bool runs_on_gpu(Stream s);
 
 // How threads share rows of this length (kernels/shared_row.h).
 struct SharedRows {
@@ -106,9 +104,10 @@ SharedRows shared_rows(size_t length);
 template <typename Bind>
 void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
   constexpr size_t kStretch = size_t(1) << 31;
+  const size_t limit = runs_on_gpu() ? kGpuThreadgroup : 1024;
   for (size_t first = 0; first < n; first += kStretch) {
     bind(static_cast<int64_t>(first));
-    dispatch_grid(encoder, std::min(kStretch, n - first));
+    dispatch_grid(encoder, std::min(kStretch, n - first), 1, 1, limit);
   }
 }
 
