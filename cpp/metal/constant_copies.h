@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "metal/driver.h"
+
 namespace metal {
 
 // Places in a block of the device's memory, found by what they hold: scalars and shapes, which
@@ -24,6 +26,16 @@ class ConstantCopies {
   };
   // The place of a constant of the next launch; none if there are too many bytes, or no room.
   std::optional<Place> place_of(std::string_view bytes);
+  // The address of a constant in the block at this address of the device. `copy` puts the bytes
+  // where they are not yet: it gets the address.
+  template <typename Copy>
+  ConstantCopy find(void* block, std::string_view bytes, Copy copy) {
+    const auto place = place_of(bytes);
+    if (!place) return {};
+    char* address = static_cast<char*>(block) + place->offset;
+    if (place->is_new) copy(address);
+    return {address, place->is_new};
+  }
   // After each launch. If there was no room, all places are free again.
   void end_launch();
 

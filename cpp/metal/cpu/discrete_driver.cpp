@@ -82,14 +82,11 @@ class DiscreteStream : public Stream {
   }
   ConstantCopy copy_constant(const void* bytes, size_t count) override {
     if (!constants_) return {};
-    const auto place = constant_copies_.place_of({static_cast<const char*>(bytes), count});
-    if (!place) return {};
-    char* address = static_cast<char*>(memory_.counterpart(constants_)) + place->offset;
-    if (place->is_new) {
-      stream_->wait();
-      std::memcpy(address, bytes, count);
-    }
-    return {address, place->is_new};
+    return constant_copies_.find(memory_.counterpart(constants_),
+                                 {static_cast<const char*>(bytes), count}, [&](char* to) {
+                                   stream_->wait();
+                                   std::memcpy(to, bytes, count);
+                                 });
   }
 
  private:

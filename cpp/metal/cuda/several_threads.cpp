@@ -343,16 +343,18 @@ Value* position_of_thread(llvm::IRBuilder<>& b, unsigned i) {
 }
 
 // Whether the first of the threads, and others up to an end in x, go on. Makes the end smaller.
+// `&&` and `||` do not use what stands behind a limit that is not kept, which may be poison:
+// freezing makes it some number.
 Value* goes_on(llvm::IRBuilder<>& b, const Copies& code, const Limits& limits, Value* first,
                Value*& end) {
   Value* all = b.getTrue();
   for (const Limits::Limit& limit : limits.limits) {
-    Value* own = code.copy_of(limit.end);
+    Value* own = b.CreateFreeze(code.copy_of(limit.end));
     if (limit.is_signed) own = b.CreateBinaryIntrinsic(Intrinsic::smax, own, b.getInt32(0));
     end = b.CreateBinaryIntrinsic(Intrinsic::umin, end, own);
   }
   for (const Limits::Condition& condition : limits.conditions) {
-    Value* value = code.copy_of(condition.value);
+    Value* value = b.CreateFreeze(code.copy_of(condition.value));
     all = b.CreateAnd(all, condition.wanted ? value : b.CreateNot(value));
   }
   return b.CreateAnd(all, b.CreateICmpULT(first, end));

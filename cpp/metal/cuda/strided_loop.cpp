@@ -8,7 +8,6 @@
 #include "metal/compiler/checked_cast.h"
 
 namespace metal::cuda {
-
 namespace {
 
 bool is_less(llvm::CmpInst::Predicate predicate) {

@@ -56,22 +56,23 @@ bool reads_ahead(const llvm::Loop& loop, bool is_long) {
 }
 
 // Whether a loop from about 0 on would run only a few times, as those do that fill a tile.
-bool has_few_iterations(llvm::Loop& loop) {
-  const auto strided = find_strided_loop(loop);
-  const auto* stride = strided ? llvm::dyn_cast<llvm::ConstantInt>(strided->stride) : nullptr;
-  const auto* end = strided ? llvm::dyn_cast<llvm::ConstantInt>(strided->end) : nullptr;
+bool has_few_iterations(const StridedLoop& strided) {
+  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(strided.stride);
+  const auto* end = llvm::dyn_cast<llvm::ConstantInt>(strided.end);
   return stride && end && !stride->isZero() &&
          end->getValue().udiv(stride->getValue()).ule(kUnrolledSmall);
 }
 
 // A loop that runs only a few times would be slower: each test of what is left takes its time.
-bool may_be_unrolled(llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+bool may_be_unrolled(const llvm::Loop& loop, const std::optional<StridedLoop>& strided,
+                     llvm::ScalarEvolution& evolution) {
   if (!loop.isInnermost() || llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified)
     return false;
   const unsigned iterations = evolution.getSmallConstantTripCount(&loop);
   const unsigned at_most = evolution.getSmallConstantMaxTripCount(&loop);
   if (iterations != 0 && iterations <= kFewIterations) return false;
-  if ((at_most != 0 && at_most <= kUnrolledSmall) || has_few_iterations(loop)) return false;
+  if (at_most != 0 && at_most <= kUnrolledSmall) return false;
+  if (strided && has_few_iterations(*strided)) return false;
   return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop, iterations != 0);
 }
 
@@ -90,11 +91,10 @@ llvm::PreservedAnalyses UnrollReadsPass::run(llvm::Function& function,
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   llvm::SmallVector<StridedLoop> strided;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (!may_be_unrolled(*loop, evolution)) continue;
-    const auto found = evolution.hasLoopInvariantBackedgeTakenCount(loop)
-                           ? std::nullopt
-                           : find_strided_loop(*loop);
-    found ? strided.push_back(*found) : mark(*loop);
+    const auto found = find_strided_loop(*loop);
+    if (!may_be_unrolled(*loop, found, evolution)) continue;
+    const bool is_counted = evolution.hasLoopInvariantBackedgeTakenCount(loop);
+    found && !is_counted ? strided.push_back(*found) : mark(*loop);
   }
   for (const StridedLoop& found : strided) {
     llvm::formLCSSA(*found.loop, dominators, &loops, &evolution);

@@ -141,6 +141,7 @@ struct QueueObject::State {
   void end_step(const Work& work);
   void end_launch();
   static void want_own_thread(const std::shared_ptr<State>& state, bool urgent);
+  static void somebody_waits(const std::shared_ptr<State>& state);
   static void run(std::shared_ptr<State> state);
 };
 
@@ -206,6 +207,12 @@ void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state, bo
   } else if (state->sleeping || (urgent && state->patient)) {
     state->changed.notify_one();
   }
+}
+
+// Only on an asynchronous stream does a thread that is wanted take its time.
+void QueueObject::State::somebody_waits(const std::shared_ptr<State>& state) {
+  const bool comes = state->wanted && (state->urgent || !state->stream->is_asynchronous());
+  if (!state->idle() && !comes) want_own_thread(state, true);
 }
 
 // No step when the queue has ended.
@@ -309,7 +316,7 @@ void QueueObject::runUntil(const std::function<bool()>& done, const std::functio
   }
   {
     const std::lock_guard lock(state->mutex);
-    if (!state->idle() && !(state->wanted && state->urgent)) State::want_own_thread(state, true);
+    State::somebody_waits(state);
   }
   if (polls.thrown) std::rethrow_exception(polls.thrown);
 }
@@ -317,7 +324,7 @@ void QueueObject::runUntil(const std::function<bool()>& done, const std::functio
 void QueueObject::completeSoon() {
   if (state_->forks != fork_count()) return;
   const std::lock_guard lock(state_->mutex);
-  if (!state_->idle()) State::want_own_thread(state_, true);
+  State::somebody_waits(state_);
 }
 
 void QueueObject::submit(CommandBufferObject* buffer, MTL::NextCall next) {

@@ -29,6 +29,16 @@ array ramp(int count) {
   return array(values.begin(), {count});
 }
 
+NS::SharedPtr<MTL::ComputePipelineState> pipeline_of(MTL::Device& device, const char* source,
+                                                     const char* name) {
+  const auto text = [](const char* chars) {
+    return NS::String::string(chars, NS::UTF8StringEncoding);
+  };
+  auto library = NS::TransferPtr(device.newLibrary(text(source), nullptr, nullptr));
+  auto function = NS::TransferPtr(library->newFunction(text(name)));
+  return NS::TransferPtr(device.newComputePipelineState(function.get(), nullptr));
+}
+
 TEST(Transfers, ResultsStayOnTheDevice) {
   const array x = ramp(1000);
   const Copies copies;
@@ -112,11 +122,7 @@ TEST(Transfers, AConstantThatTheLaunchWritesIsNoCopy) {
       "  to[0] = 5;"
       "  to[1] = from[0];"
       "}";
-  auto library = NS::TransferPtr(
-      device->newLibrary(NS::String::string(source, NS::UTF8StringEncoding), nullptr, nullptr));
-  auto function =
-      NS::TransferPtr(library->newFunction(NS::String::string("step", NS::UTF8StringEncoding)));
-  auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), nullptr));
+  auto pipeline = pipeline_of(*device, source, "step");
   const int before[] = {1, 2};
   auto buffer =
       NS::TransferPtr(device->newBuffer(before, sizeof(before), MTL::ResourceStorageModeShared));
@@ -167,11 +173,7 @@ TEST(Transfers, ContentsAreSharedWithKernels) {
   const char* source =
       "kernel void grow(device int* x [[buffer(0)]], constant int& by [[buffer(1)]],"
       "                 uint i [[thread_position_in_grid]]) { x[i] += by; }";
-  auto library = NS::TransferPtr(
-      device->newLibrary(NS::String::string(source, NS::UTF8StringEncoding), nullptr, nullptr));
-  auto function =
-      NS::TransferPtr(library->newFunction(NS::String::string("grow", NS::UTF8StringEncoding)));
-  auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), nullptr));
+  auto pipeline = pipeline_of(*device, source, "grow");
   auto buffer = NS::TransferPtr(device->newBuffer(64, MTL::ResourceStorageModeShared));
   auto* values = static_cast<int*>(buffer->contents());
   std::fill_n(values, 16, 0);

@@ -168,6 +168,7 @@ void Heap::deallocate_uncounted(void* memory) {
   if (!memory) return;
   std::lock_guard lock(mutex_);
   end_span(page_of(memory));
+  keep_limits();
 }
 
 bool Heap::start_span(uint64_t pages, uint64_t* first) {
@@ -214,7 +215,6 @@ void Heap::deallocate(void* memory) {
     Page& run = run_of(memory);
     if (--run.count == 0) {
       statistics_.cache += used_of_run(run);
-      if (statistics_.cache > cache_limit_) shrink_cache(cache_limit_ / 2);
     }
     keep_limits();
     return;
@@ -223,12 +223,12 @@ void Heap::deallocate(void* memory) {
     throw std::logic_error("[Heap::deallocate] not an address of this heap");
   }
   statistics_.active -= end_span(page) * kPage;
-  if (statistics_.cache > cache_limit_) shrink_cache(cache_limit_ / 2);
   keep_limits();
 }
 
-// Keeps no memory for reuse beyond the memory limit.
+// Keeps no memory for reuse beyond the limits.
 void Heap::keep_limits() {
+  if (statistics_.cache > cache_limit_) shrink_cache(cache_limit_ / 2);
   over_limit_.store(statistics_.active > memory_limit_, std::memory_order_relaxed);
   if (statistics_.active + statistics_.cache <= memory_limit_) return;
   release_dirty(memory_limit_ - std::min(memory_limit_, statistics_.active));

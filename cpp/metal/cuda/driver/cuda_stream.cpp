@@ -163,11 +163,9 @@ ConstantCopy CudaStream::copy_constant(const void* bytes, size_t count) {
   gpu_.enter();
   open();
   if (!constants_) return {};  // no memory was left
-  const auto place = constant_copies_.place_of({static_cast<const char*>(bytes), count});
-  if (!place) return {};
-  char* address = static_cast<char*>(memory_.counterpart(constants_)) + place->offset;
-  if (place->is_new) upload_to(std::bit_cast<DeviceAddress>(address), bytes, count);
-  return {address, place->is_new};
+  return constant_copies_.find(
+      memory_.counterpart(constants_), {static_cast<const char*>(bytes), count},
+      [&](char* to) { upload_to(std::bit_cast<DeviceAddress>(to), bytes, count); });
 }
 
 bool CudaStream::has_ended(uint32_t number) const {

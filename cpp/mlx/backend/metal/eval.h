@@ -18,10 +18,10 @@ size_t max_bytes_in_flight();
 void new_stream(Stream stream);
 
 // Schedules the array's primitive on its stream, behind earlier work: its eval_cpu or eval_gpu,
-// according to the stream's device. Keeps the buffers of inputs and outputs until it has run. Some
-// of what was scheduled may only complete after a call of finalize or signal.
+// according to the stream's device. Keeps the buffers of inputs and outputs until it has run.
 // Returns whether that is the case already, with all work ahead of it: small operations run at
-// once, as they take no longer than to hand them to another thread.
+// once, as they take no longer than to hand them to another thread. Others may only complete after
+// a call of finalize or signal, which must follow.
 bool eval(array& arr);
 
 // Starts the work that eval has collected.

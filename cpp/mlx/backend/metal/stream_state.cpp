@@ -37,7 +37,7 @@ StreamState::StreamState(MTL::Device* device, int index)
 
 // A device with memory of its own starts what it gets without another thread, so it should not wait
 // for the host: it gets the first operation when the second one comes, then twice as many each
-// time. Operations that encode nothing, as views do, are none.
+// time. Operations that encode nothing, such as views, do not count.
 void StreamState::start_early() {
   if (!std::exchange(begins_operation, false) || operations < operations_of_start) return;
   operations_of_start *= 2;

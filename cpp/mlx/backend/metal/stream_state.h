@@ -23,7 +23,8 @@ struct StreamState {
   MTL::ComputeCommandEncoder* compute_encoder();
   void end_encoding();
   // Starts the encoded work. `done` is called when it and everything before it has run, with the
-  // first error since the last commit that had a `done`, or null. `next`: of the queue.
+  // first error since the last commit that had a `done`, or null. `next`: what the
+  // caller does next with the queue.
   void commit(std::function<void(std::exception_ptr)> done = {},
               MTL::NextCall next = MTL::NextCall::Other);
   // What the next operation encodes may go to a new command buffer, so that the others start.
@@ -70,7 +71,7 @@ struct StreamState {
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
   CommandEncoder handle;
   int operations = 0;             // encoded in the open buffer
-  int operations_of_start = 1;    // how many start early
+  int operations_of_start = 1;    // with so many, the buffer starts early
   bool begins_operation = false;  // the next command is the first one of an operation
   size_t bytes = 0;               // that they allocated
   uint32_t checks = 0;            // that the encoder has been told of
