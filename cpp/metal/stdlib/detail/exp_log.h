@@ -153,7 +153,7 @@ __METAL_MATH float log2_pair(float x, float& lo) {
   float m = float_of(u - e);
   float num = m - 1.0f;
   float den_lo, den = fast_two_sum(1.0f, m, den_lo);  // exact, as 1 + m < 4
-  float inverse = approximate_inverse(den);           // s_lo makes up for its error
+  float inverse = fast_divide(1.0f, den);             // s_lo makes up for its error
   float s = num * inverse;
   float s_lo = fma(-s, den_lo, fma(-s, den, num)) * inverse;
   float z = s * s, z_lo = fma(s, s, -z);

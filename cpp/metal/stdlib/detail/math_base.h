@@ -75,10 +75,10 @@ __METAL_MATH float two_product(float a, float b, float& lo) {
   return p;
 }
 
-// 1 / x to 22 bits or more, for an x that is not near the limits. GPUs have an instruction.
-__METAL_MATH float approximate_inverse(float x) {
+// It may differ by 2 ulp from the exact result: GPUs have an instruction.
+__METAL_MATH float fast_divide(float x, float y) {
 #pragma clang fp reciprocal(on)
-  return 1.0f / x;
+  return x / y;
 }
 
 }  // namespace metal::__math
