@@ -57,12 +57,13 @@ bool has_long_blocks(const llvm::Module& module) {
 // may hold a value there.
 void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
                         const llvm::Module& module, llvm::raw_pwrite_stream& stream,
-                        llvm::CodeGenFileType type) {
+                        llvm::CodeGenFileType type, InstructionOrder order) {
   auto* machine_code = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* steps = target.createPassConfig(passes);
   steps->setDisableVerify(!verifies_ir());
   steps->disablePass(&llvm::ShrinkWrapID);
   if (has_long_blocks(module)) steps->disablePass(&llvm::PostRASchedulerID);
+  if (order == InstructionOrder::AsIs) steps->disablePass(&llvm::MachineSchedulerID);
   passes.add(steps);
   passes.add(machine_code);
   bool failed = steps->addISelPasses();
@@ -78,13 +79,14 @@ void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
 
 }  // namespace
 
-std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
-                      llvm::CodeGenFileType type) {
+std::string emit_file(llvm::Module& module, llvm::TargetMachine& target, llvm::CodeGenFileType type,
+                      InstructionOrder order) {
   verify(module, "all before code is generated");
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), module, stream, type);
+  add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), module, stream, type,
+                     order);
   passes.run(module);
   return std::string(bytes.str());
 }

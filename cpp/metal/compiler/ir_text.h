@@ -23,9 +23,12 @@ std::string write_bitcode(const llvm::Module& module);
 // Throws CompileError if the bytes are no bitcode. Later errors abandon the work.
 std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMContext& context);
 
+// Whether LLVM may move the instructions of a block to hide latencies.
+enum class InstructionOrder { Scheduled, AsIs };
+
 // Makes assembly text or an object file. Throws CompileError if the target cannot.
-std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
-                      llvm::CodeGenFileType type);
+std::string emit_file(llvm::Module& module, llvm::TargetMachine& target, llvm::CodeGenFileType type,
+                      InstructionOrder order = InstructionOrder::Scheduled);
 
 std::string print_ir(const llvm::Module& module);
 

@@ -65,6 +65,7 @@
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/memory/unroll_rows.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_pieces.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
 #include "metal/cpu/vectorizer/prefetch/read_in_order.h"
 #include "metal/cpu/vectorizer/prepare.h"

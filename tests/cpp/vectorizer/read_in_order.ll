@@ -1,56 +1,12 @@
 ; RUN: read-in-order
-; If a loop reads on and on, the cache lines of a long vector whose elements move are touched in ascending order before
-; it is loaded.
-; CHECK-LABEL: define <16 x float> @stream
-; CHECK: %[[FIRST:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 0
-; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[FIRST]], i32 0, i32 3, i32 1)
-; CHECK-NEXT: %[[SECOND:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 64
-; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[SECOND]], i32 0, i32 3, i32 1)
-; CHECK: getelementptr i8, ptr addrspace(1) %at, i64 128
-; CHECK: getelementptr i8, ptr addrspace(1) %at, i64 192
-; CHECK-NOT: getelementptr
-; CHECK: load <64 x float>
-define <16 x float> @stream(ptr addrspace(1) %row) {
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %sum = phi <16 x float> [ zeroinitializer, %entry ], [ %more, %loop ]
-  %at = getelementptr [64 x float], ptr addrspace(1) %row, i64 %i
-  %read = load <64 x float>, ptr addrspace(1) %at, align 4
-  %each = shufflevector <64 x float> %read, <64 x float> poison, <16 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28, i32 32, i32 36, i32 40, i32 44, i32 48, i32 52, i32 56, i32 60>
-  %more = fadd <16 x float> %sum, %each
-  %next = add nuw nsw i64 %i, 1
-  %done = icmp eq i64 %next, 64
-  br i1 %done, label %exit, label %loop
-exit:
-  ret <16 x float> %more
-}
-
-; A processor that follows a short piece of memory would read behind its end in vain.
-; CHECK-LABEL: define <16 x float> @pieces
-; CHECK-NOT: prefetch
-; CHECK: ret
-define <16 x float> @pieces(ptr addrspace(1) %row) {
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %sum = phi <16 x float> [ zeroinitializer, %entry ], [ %more, %loop ]
-  %at = getelementptr [256 x float], ptr addrspace(1) %row, i64 %i
-  %read = load <64 x float>, ptr addrspace(1) %at, align 4
-  %each = shufflevector <64 x float> %read, <64 x float> poison, <16 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28, i32 32, i32 36, i32 40, i32 44, i32 48, i32 52, i32 56, i32 60>
-  %more = fadd <16 x float> %sum, %each
-  %next = add nuw nsw i64 %i, 1
-  %done = icmp eq i64 %next, 64
-  br i1 %done, label %exit, label %loop
-exit:
-  ret <16 x float> %more
-}
-
-; A vector of a kilobyte is a stream by itself.
+; A vector of a kilobyte is a stream of memory. If its elements move, its cache lines are touched in ascending order
+; before it is loaded.
 ; CHECK-LABEL: define <16 x float> @long
-; CHECK-COUNT-16: prefetch
+; CHECK: %[[FIRST:.*]] = getelementptr i8, ptr addrspace(1) %row, i64 0
+; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[FIRST]], i32 0, i32 3, i32 1)
+; CHECK-NEXT: %[[SECOND:.*]] = getelementptr i8, ptr addrspace(1) %row, i64 64
+; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[SECOND]], i32 0, i32 3, i32 1)
+; CHECK-COUNT-14: prefetch
 ; CHECK: load <256 x float>
 define <16 x float> @long(ptr addrspace(1) %row) {
   %read = load <256 x float>, ptr addrspace(1) %row, align 4

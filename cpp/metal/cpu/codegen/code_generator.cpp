@@ -12,6 +12,7 @@
 #include "metal/cpu/codegen/processor.h"
 #include "metal/cpu/codegen/repetition.h"
 #include "metal/cpu/codegen/row_access.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/vectorize.h"
@@ -37,6 +38,14 @@ uint32_t natural_width(const llvm::TargetMachine& target) {
   const llvm::StringRef features = target.getTargetFeatureString();
   if (features.contains("+avx512f")) return 32;
   return features.contains("+avx2") ? 16 : 8;
+}
+
+std::string emit_code(llvm::Module& module, llvm::TargetMachine& target,
+                      llvm::CodeGenFileType type) {
+  using compiler::InstructionOrder;
+  const bool is_ordered = module.getModuleFlag(kOrdered) != nullptr;
+  return compiler::emit_file(module, target, type,
+                             is_ordered ? InstructionOrder::AsIs : InstructionOrder::Scheduled);
 }
 
 using EmitCode = llvm::function_ref<void(llvm::Module&, llvm::TargetMachine&)>;
@@ -147,7 +156,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
   ObjectCode code = generate(
       function, constants, variant, [&](llvm::Module& module, llvm::TargetMachine& target) {
         compiler::complete_line_tables(module, compiler::LinesOf::User);  // for profiles
-        bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
+        bytes = emit_code(module, target, llvm::CodeGenFileType::ObjectFile);
       });
   code.bytes = std::move(bytes);
   return code;
@@ -157,7 +166,7 @@ std::string generate_general_code(std::string_view general) {
   std::string bytes;
   finish_general(general, [&](llvm::Module& module, llvm::TargetMachine& target) {
     compiler::complete_line_tables(module, compiler::LinesOf::User);
-    bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
+    bytes = emit_code(module, target, llvm::CodeGenFileType::ObjectFile);
   });
   return bytes;
 }
@@ -169,7 +178,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   std::string text;
   auto print = [&](llvm::Module& module, llvm::TargetMachine& target) {
     compiler::complete_line_tables(module, compiler::LinesOf::Code);
-    text += form == "asm" ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
+    text += form == "asm" ? emit_code(module, target, llvm::CodeGenFileType::AssemblyFile)
                           : compiler::print_ir(module);
   };
   Variant variant = choose_variant(traits.gangs, threadgroup, threadgroup[0]);

@@ -9,6 +9,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/live_vectors.h"
 #include "metal/cpu/vectorizer/legalize/split_operations.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
@@ -274,6 +275,7 @@ void order_for_registers(llvm::Module& module, llvm::TargetMachine& target) {
     for (BasicBlock* block : blocks) split_operations(*block, registers.bits);
     BlockOrder order(function, registers);
     for (BasicBlock* block : blocks) order.run(*block);
+    module.setModuleFlag(llvm::Module::Max, kOrdered, 1);
   }
 }
 

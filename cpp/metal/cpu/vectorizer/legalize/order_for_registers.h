@@ -17,7 +17,8 @@ namespace metal::cpu {
 // optimal code for arithmetic expressions").
 //
 // It moves an instruction only in front of such that have no effects, and no read of memory past a
-// write.
+// write. It flags a module that has such blocks (kOrdered), so that LLVM does not schedule its
+// instructions: that would undo the order.
 void order_for_registers(llvm::Module& module, llvm::TargetMachine& target);
 
 }  // namespace metal::cpu

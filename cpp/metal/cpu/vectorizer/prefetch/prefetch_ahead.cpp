@@ -116,6 +116,7 @@ class LoopPrefetch {
         fills_tiles_(has_barrier(loop)) {}
 
   bool run() {
+    if (loop_.isInnermost()) mark_what_reads_on();
     if (!fills_tiles_ && !loop_.isInnermost()) return false;
     const uint64_t distance = fills_tiles_ ? kTiles : kIterations;
     const unsigned count = evolution_.getSmallConstantTripCount(&loop_);
@@ -155,6 +156,18 @@ class LoopPrefetch {
       }
     }
     return true;
+  }
+
+  void mark_what_reads_on() {
+    StrideInLoop strides(loop_, evolution_);
+    for (llvm::BasicBlock* block : loop_.blocks()) {
+      for (Instruction& instruction : *block) {
+        auto* load = llvm::dyn_cast<LoadInst>(&instruction);
+        const llvm::SCEV* stride = load ? strides.of(load->getPointerOperand()) : nullptr;
+        if (stride && !stride->isZero() && continues(*load, stride))
+          load->setMetadata(kReadsOn, llvm::MDNode::get(load->getContext(), {}));
+      }
+    }
   }
 
   // Whether iterations read on where the lanes of the one before ended. Processors follow that.

@@ -1,25 +1,17 @@
 #include "metal/cpu/vectorizer/prefetch/read_in_order.h"
 
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
-#include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
 
 namespace metal::cpu {
 namespace {
 
 using llvm::LoadInst;
 
-// Of a vector in a loop whose iterations read on where the one before ended. Processors follow
-// shorter ones in any order.
-constexpr uint64_t kPartOfStream = 4 * kCacheLine;
-// Of a vector that is a stream by itself.
+// Of a vector that is a stream by itself. Processors follow shorter ones in any order.
 constexpr uint64_t kStreamBytes = 16 * kCacheLine;
 
 uint64_t bytes_of(const LoadInst& load) {
@@ -35,33 +27,10 @@ bool is_shuffled(const LoadInst& load) {
   });
 }
 
-// Finds vectors that are streams of memory, or parts of one. Behind the end of a shorter vector, a
-// processor that follows it would read in vain.
-class Streams {
- public:
-  Streams(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
-      : loops_(analyses.getResult<llvm::LoopAnalysis>(function)),
-        evolution_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(function)) {}
-
-  bool has(LoadInst& load) {
-    if (!load.getType()->isVectorTy() || !load.isSimple() || bytes_of(load) < kPartOfStream ||
-        !is_device_memory(load.getPointerOperand()) || !is_shuffled(load))
-      return false;
-    return bytes_of(load) >= kStreamBytes || continues(load);
-  }
-
- private:
-  bool continues(LoadInst& load) {
-    const llvm::Loop* loop = loops_.getLoopFor(load.getParent());
-    if (!loop) return false;
-    const auto* stride = llvm::dyn_cast_or_null<llvm::SCEVConstant>(
-        StrideInLoop(*loop, evolution_).of(load.getPointerOperand()));
-    return stride && !stride->isZero() && stride->getAPInt().abs().ule(bytes_of(load));
-  }
-
-  llvm::LoopInfo& loops_;
-  llvm::ScalarEvolution& evolution_;
-};
+bool is_stream(const LoadInst& load) {
+  return load.getType()->isVectorTy() && load.isSimple() && bytes_of(load) >= kStreamBytes &&
+         is_device_memory(load.getPointerOperand()) && is_shuffled(load);
+}
 
 void touch_lines(LoadInst& load) {
   llvm::IRBuilder<> b(&load);
@@ -73,19 +42,18 @@ void touch_lines(LoadInst& load) {
 
 }  // namespace
 
-void read_in_order(llvm::Module& module, llvm::FunctionAnalysisManager& analyses) {
-  analyses.clear();
+void read_in_order(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
-    Streams streams(function, analyses);
-    llvm::SmallVector<LoadInst*> reads;
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      auto* load = llvm::dyn_cast<LoadInst>(&instruction);
-      if (load && streams.has(*load)) reads.push_back(load);
+    for (llvm::BasicBlock& block : function) {
+      if (llvm::any_of(block, is_prefetch)) continue;
+      llvm::SmallVector<LoadInst*> reads;
+      for (llvm::Instruction& instruction : block) {
+        auto* load = llvm::dyn_cast<LoadInst>(&instruction);
+        if (load && is_stream(*load)) reads.push_back(load);
+      }
+      for (LoadInst* read : reads) touch_lines(*read);
     }
-    for (LoadInst* read : reads) touch_lines(*read);
   }
-  analyses.clear();
 }
 
 }  // namespace metal::cpu

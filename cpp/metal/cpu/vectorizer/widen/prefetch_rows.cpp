@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/cache_line.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
@@ -62,8 +63,8 @@ constexpr int64_t kLargestRegion = 32 << 10;
 // processors do not follow as many streams as there are lanes.
 void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
   Value* first = llvm::getLoadStorePointerOperand(&row.first());
-  if (has_prefetches(*row.first().getParent()) || !is_device_memory(first) ||
-      !advances(pointers[0]))
+  if (row.first().hasMetadata(kReadsOn) || has_prefetches(*row.first().getParent()) ||
+      !is_device_memory(first) || !advances(pointers[0]))
     return;
   w_.shape(first).has_offsets() ? prefetch_known_rows(row, pointers)
                                 : prefetch_measured_rows(row, pointers);
