@@ -12,8 +12,10 @@
 ; CHECK-COUNT-2: call void @llvm.prefetch
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret
-define <16 x float> @row(ptr addrspace(1) %in, i32 %x) {
+define <16 x float> @row(ptr %group, ptr addrspace(1) %in) {
 entry:
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %x = load i32, ptr %position, align 4
   %first = zext i32 %x to i64
   %row = getelementptr [1024 x float], ptr addrspace(1) %in, i64 %first
   br label %loop
@@ -39,7 +41,7 @@ exit:
   ret <16 x float> %s4
 }
 
-; It goes down in memory, too. The row's number comes from the threadgroup.
+; It goes down in memory, too.
 ; CHECK-LABEL: define <64 x float> @down
 ; CHECK: getelementptr i8, ptr addrspace(1) %at, i64 -2048
 ; CHECK: getelementptr i8, ptr addrspace(1) %at, i64 -1984
@@ -48,7 +50,8 @@ exit:
 ; CHECK: %a = load
 define <64 x float> @down(ptr %group, ptr addrspace(1) %in) {
 entry:
-  %x = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 24
+  %x = load i32, ptr %position, align 4
   %first = zext i32 %x to i64
   %row = getelementptr [1024 x float], ptr addrspace(1) %in, i64 %first
   br label %loop
@@ -65,7 +68,7 @@ exit:
   ret <64 x float> %more
 }
 
-; All threads read this vector, so it is in the caches.
+; All threadgroups read this vector, so it is in the caches.
 ; CHECK-LABEL: define <64 x float> @shared
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret
@@ -89,8 +92,10 @@ exit:
 ; CHECK-LABEL: define <16 x float> @others
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret
-define <16 x float> @others(ptr addrspace(1) %in, i32 %x) {
+define <16 x float> @others(ptr %group, ptr addrspace(1) %in) {
 entry:
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %x = load i32, ptr %position, align 4
   %first = zext i32 %x to i64
   %row = getelementptr [1024 x float], ptr addrspace(1) %in, i64 %first
   br label %loop

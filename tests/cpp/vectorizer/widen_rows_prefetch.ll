@@ -7,7 +7,8 @@
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @lines(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -68,7 +69,8 @@ define void @lines(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @parts(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -108,7 +110,8 @@ define void @parts(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @near(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 6
@@ -175,7 +178,8 @@ define void @near(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @adjoining(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = mul i64 %index, 48
@@ -226,7 +230,8 @@ define void @adjoining(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, 
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @stream(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
@@ -302,7 +307,8 @@ define void @stream(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @measured(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i64 %stride, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = mul i64 %index, %stride
@@ -422,7 +428,8 @@ define void @shared(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @far(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 14
@@ -483,7 +490,8 @@ define void @far(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
 define void @slice(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %first = load i32, ptr %group, align 4
+  %position = getelementptr inbounds i8, ptr %group, i64 16
+  %first = load i32, ptr %position, align 4
   %thread = add nuw i32 %first, %x
   %index = zext i32 %thread to i64
   %row = shl i64 %index, 12

@@ -1,16 +1,15 @@
 #include "metal/cpu/vectorizer/prefetch/prefetch_pieces.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
+#include "metal/cpu/vectorizer/prefetch/shared_reads.h"
 #include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
 
 namespace metal::cpu {
@@ -32,26 +31,6 @@ struct Piece {
   llvm::SmallVector<Part> parts;  // in the order of the program
 };
 
-// Whether an address is not the same for all threads: it depends on a position, which is an
-// argument, or a part of the group argument.
-bool depends_on_position(const Value* address) {
-  llvm::SmallPtrSet<const Value*, 16> found;
-  llvm::SmallVector<const Value*> work{address};
-  while (!work.empty()) {
-    const Value* value = work.pop_back_val();
-    if (!found.insert(value).second) continue;
-    if (llvm::isa<llvm::Argument>(value) && value->getType()->isIntegerTy()) return true;
-    if (const auto* load = llvm::dyn_cast<LoadInst>(value)) {
-      const bool is_of_group =
-          llvm::isa<llvm::Argument>(load->getPointerOperand()->stripInBoundsConstantOffsets());
-      if (is_of_group && load->getType()->isIntegerTy()) return true;
-    } else if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value)) {
-      work.append(instruction->value_op_begin(), instruction->value_op_end());
-    }
-  }
-  return false;
-}
-
 class PiecesOfLoop {
  public:
   PiecesOfLoop(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
@@ -64,7 +43,7 @@ class PiecesOfLoop {
     }
     for (auto& [address, piece] : pieces_) {
       const auto* stride = llvm::dyn_cast_or_null<llvm::SCEVConstant>(strides_.of(address));
-      if (stride && stride->getAPInt().isSignedIntN(32) && depends_on_position(address))
+      if (stride && stride->getAPInt().isSignedIntN(32) && differs_between_threadgroups(address))
         prefetch(piece, stride->getAPInt().getSExtValue());
     }
   }

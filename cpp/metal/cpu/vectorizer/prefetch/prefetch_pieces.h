@@ -10,8 +10,7 @@ namespace metal::cpu {
 // instructions lie between its cache lines. Here, shuffles and sums of a whole gang do, and several
 // jammed gangs take turns with a piece each. So each line of a later piece is prefetched where
 // a line is loaded: many prefetches at once would wait for each other.
-//
-// What all threads read alike, such as the vector in a product with a matrix, is in the caches.
+// What all threads read alike is in the caches (shared_reads.h).
 void prefetch_pieces(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace metal::cpu

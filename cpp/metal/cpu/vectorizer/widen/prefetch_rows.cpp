@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/cache_line.h"
@@ -10,6 +9,7 @@
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
+#include "metal/cpu/vectorizer/prefetch/shared_reads.h"
 #include "metal/cpu/vectorizer/widen/widen_memory.h"
 
 namespace metal::cpu {
@@ -29,28 +29,6 @@ bool has_prefetches(const llvm::BasicBlock& block) {
   });
 }
 
-// Whether it is the position of the threadgroup, which is a part of the group argument.
-bool is_group_position(const Value* value) {
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
-  return load && load->getType()->isIntegerTy() &&
-         llvm::isa<llvm::Argument>(load->getPointerOperand()->stripInBoundsConstantOffsets());
-}
-
-// Whether lane 0's address differs between threadgroups or iterations. A vector that all
-// threadgroups read is in the cache, and prefetches behind its end, where no memory may be, take
-// long.
-bool advances(const Value* address) {
-  llvm::SmallPtrSet<const Value*, 16> found;
-  llvm::SmallVector<const Value*> work{address};
-  while (!work.empty()) {
-    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(work.pop_back_val());
-    if (!instruction || !found.insert(instruction).second) continue;
-    if (llvm::isa<llvm::PHINode>(instruction) || is_group_position(instruction)) return true;
-    work.append(instruction->value_op_begin(), instruction->value_op_end());
-  }
-  return false;
-}
-
 // A gang that comes soon reads what is so many bytes further, or a multiple of a region if it is
 // smaller: the next gang would read before memory answers.
 constexpr int64_t kAhead = 4 << 10;
@@ -64,7 +42,7 @@ constexpr int64_t kLargestRegion = 32 << 10;
 void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
   Value* first = llvm::getLoadStorePointerOperand(&row.first());
   if (row.first().hasMetadata(kReadsOn) || has_prefetches(*row.first().getParent()) ||
-      !is_device_memory(first) || !advances(pointers[0]))
+      !is_device_memory(first) || !differs_between_threadgroups(first))
     return;
   w_.shape(first).has_offsets() ? prefetch_known_rows(row, pointers)
                                 : prefetch_measured_rows(row, pointers);

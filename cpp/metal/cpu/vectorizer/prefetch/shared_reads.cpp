@@ -1,0 +1,40 @@
+#include "metal/cpu/vectorizer/prefetch/shared_reads.h"
+
+#include <cstddef>
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+namespace {
+
+bool is_threadgroup_position(const llvm::Value* value) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  if (!load || !load->getType()->isIntegerTy()) return false;
+  const llvm::DataLayout& layout = load->getModule()->getDataLayout();
+  llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
+  const llvm::Value* group =
+      load->getPointerOperand()->stripAndAccumulateInBoundsConstantOffsets(layout, offset);
+  return llvm::isa<llvm::Argument>(group) && offset.uge(offsetof(Group, position)) &&
+         offset.ult(offsetof(Group, size));
+}
+
+}  // namespace
+
+bool differs_between_threadgroups(const llvm::Value* address) {
+  llvm::SmallPtrSet<const llvm::Value*, 16> found;
+  llvm::SmallVector<const llvm::Value*> work{address};
+  while (!work.empty()) {
+    const llvm::Value* value = work.pop_back_val();
+    if (!found.insert(value).second) continue;
+    if (is_threadgroup_position(value)) return true;
+    if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value))
+      work.append(instruction->value_op_begin(), instruction->value_op_end());
+  }
+  return false;
+}
+
+}  // namespace metal::cpu
