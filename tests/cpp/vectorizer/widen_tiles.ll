@@ -8,8 +8,9 @@
 ; CHECK: %[[COLUMNS:.*]] = mul <16 x i32> %[[COLUMN]], <i32 4, i32 4,
 ; CHECK: %[[BYTES:.*]] = add <16 x i32> %[[ROWS]], %[[COLUMNS]]
 ; CHECK: %[[ROOT:.*]] = getelementptr [2 x [18 x [19 x float]]], ptr addrspace(3) %tile, i64 0, i64 %part, i64 0, i64 0
+; CHECK: either.no:
 ; CHECK: %[[WIDE:.*]] = sext <16 x i32> %[[BYTES]] to <16 x i64>
-; CHECK: %[[PLACES:.*]] = getelementptr i8, ptr addrspace(3) %[[ROOT]], <16 x i64> %[[WIDE]]
+; CHECK: %[[PLACES:.*]] = getelementptr [1 x i8], ptr addrspace(3) %[[ROOT]], <16 x i64> %[[WIDE]]
 ; CHECK: call void @llvm.masked.scatter.v16f32.v16p3(<16 x float> %vary.value, <16 x ptr addrspace(3)> %[[PLACES]]
 define void @tile(ptr addrspace(3) %tile, i64 %part, i64 %vary.row, i64 %vary.column, float %vary.value) {
   %at = getelementptr [2 x [18 x [19 x float]]], ptr addrspace(3) %tile, i64 0, i64 %part, i64 %vary.row, i64 %vary.column

@@ -138,7 +138,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
                                             access.is_volatile);
           return w_.splat(one);
         },
-        [&] { return gather(access, pointer); });
+        [&] { return gather(access, address); });
   };
   const Span span{0, static_cast<int64_t>(lane_step * w_.width())};
   const bool exact = lane_step == access.size && !w_.mask();
@@ -182,22 +182,30 @@ Value* MemoryWidener::gather(const Access& access, Value* pointer) {
 Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address) {
   if (!w_.costs().isLegalMaskedGather(w_.wide_type(access.type), access.align))
     return load_lanes(w_, address, access.type);
-  llvm::Type* wide = w_.wide_type(b_.getInt64Ty());
-  Value* index =
-      address.is_signed ? b_.CreateSExt(address.index, wide) : b_.CreateZExt(address.index, wide);
-  return masked_gather(access, b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale),
-                                            address.root, index));
+  return masked_gather(access, addresses(address));
+}
+
+// Gathers and scatters take signed indices of 32 bits, and more of them at once than of 64 bits. An
+// unsigned index is moved down by half of its range, and the root up.
+Value* MemoryWidener::addresses(const IndexedAddress& address) {
+  auto [root, index, is_signed, scale] = address;
+  if (!is_signed && index->getType()->getScalarType()->isIntegerTy(32)) {
+    constexpr auto kHalf = uint64_t{1} << 31;
+    root = b_.CreateGEP(b_.getInt8Ty(), root, b_.getInt64(kHalf * scale));
+    index = b_.CreateXor(index, llvm::ConstantInt::get(index->getType(), kHalf));
+  }
+  index = b_.CreateSExt(index, w_.wide_type(b_.getInt64Ty()));
+  return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), scale), root, index);
 }
 
 Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
   return b_.CreateMaskedGather(w_.wide_type(access.type), pointers, access.align, w_.mask_or_all());
 }
 
-// The addresses of a strided pointer are computed here; those of others are known vectors.
 Value* MemoryWidener::addresses(Value* pointer) {
   return w_.shape(pointer).is_strided()
              ? w_.strided_addresses(w_.first(pointer), w_.stride(pointer))
-             : w_.vector(pointer);
+             : addresses(w_.address(pointer));
 }
 
 // A gather with 32-bit offsets is about twice as fast. Without gathers, a loop keeps all addresses

@@ -114,6 +114,7 @@ class MemoryWidener {
   llvm::Value* gather(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
   llvm::Value* addresses(llvm::Value* pointer);
+  llvm::Value* addresses(const IndexedAddress& address);
   IndexedAddress frozen_address(llvm::Value* pointer);
   llvm::Value* gather_steps(const Access& access, llvm::Value* pointer);
   llvm::Function* strided_loader(uint64_t size);
