@@ -127,6 +127,7 @@ def test_prefix_operations(rng: np.random.Generator, name: str, size: int):
             want = ufunc.accumulate(lanes, dtype=x.dtype)
             if not inclusive:
                 want = np.concatenate([np.array([start], x.dtype), want[:-1]])
+                assert not np.signbit(got[group][0].astype(np.float64)), f"{expression} is -0"
             np.testing.assert_array_equal(got[group], want, err_msg=expression)
 
 

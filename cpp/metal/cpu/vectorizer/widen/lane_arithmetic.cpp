@@ -108,18 +108,26 @@ Value* scan_lanes(Widener& w, LaneFold fold, Value* vector, bool inclusive) {
   llvm::Type* type = vector->getType()->getScalarType();
   Constant* nothing =
       fold == LaneFold::Sum ? Constant::getNullValue(type) : fold_identity(fold, type);
-  Constant* identity =
-      llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(w.width()), nothing);
+  // For lanes of floats above zeros, LLVM uses an expansion (vexpandps), which takes three times as
+  // long as the permutation for lanes above others. Other processors move zeros in faster.
+  const bool expands = type->isFloatingPointTy() &&
+                       w.costs().isLegalMaskedExpandLoad(vector->getType(), llvm::Align(4));
+  Constant* below = expands ? fold_identity(fold, type) : nothing;
+  Constant* lowest = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(w.width()), below);
   auto moved_up = [&](Value* lanes, unsigned by) {
     llvm::SmallVector<int> from(w.width());
     for (unsigned i = 0; i < w.width(); ++i)
       from[i] = static_cast<int>(i < by ? w.width() + i : i - by);
-    return b.CreateShuffleVector(lanes, identity, from);
+    return b.CreateShuffleVector(lanes, lowest, from);
   };
   Value* total = w.where_active(vector, nothing);
   for (unsigned step = 1; step < w.width(); step *= 2)
     total = fold_pair(b, fold, moved_up(total, step), total);
-  return inclusive ? total : moved_up(total, 1);
+  if (inclusive) return total;
+  Value* before = moved_up(total, 1);
+  // Nothing before the first lane adds up to 0, not to -0.
+  return below == nothing ? before
+                          : b.CreateFAdd(before, Constant::getNullValue(before->getType()));
 }
 
 }  // namespace metal::cpu
