@@ -6,6 +6,7 @@
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/verify.h"
+#include "metal/cuda/early_reads.h"
 #include "metal/cuda/lane_order.h"
 #include "metal/cuda/lower.h"
 

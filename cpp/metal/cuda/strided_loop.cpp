@@ -16,9 +16,22 @@ bool is_less(llvm::CmpInst::Predicate predicate) {
          predicate == CmpInst::ICMP_SLT || predicate == CmpInst::ICMP_SLE;
 }
 
+// The same loop, of numbers in place of addresses.
+StridedLoop as_numbers(llvm::IRBuilder<>& b, const StridedLoop& strided) {
+  if (!strided.sum->getType()->isPointerTy()) return strided;
+  llvm::Type* type =
+      strided.loop->getHeader()->getModule()->getDataLayout().getIntPtrType(strided.sum->getType());
+  StridedLoop numbers = strided;
+  numbers.first = b.CreatePtrToInt(strided.first, type);
+  numbers.end = b.CreatePtrToInt(strided.end, type);
+  numbers.stride = b.CreateMul(b.CreateSExtOrTrunc(strided.stride, type),
+                               llvm::ConstantInt::get(type, strided.size));
+  return numbers;
+}
+
 // How often the loop runs, if no sum wraps around and the stride is not 0.
 llvm::Value* count_iterations(llvm::IRBuilder<>& b, const StridedLoop& strided) {
-  llvm::Type* type = strided.sum->getType();
+  llvm::Type* type = strided.stride->getType();
   llvm::Value *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1);
   llvm::Value* distance = b.CreateSub(strided.end, strided.first);
   if (!llvm::ICmpInst::isNonStrictPredicate(strided.goes_on)) distance = b.CreateSub(distance, one);
@@ -41,6 +54,15 @@ llvm::Value* does_not_wrap(llvm::IRBuilder<>& b, const StridedLoop& strided) {
   llvm::Value* fits = b.CreateAnd(b.CreateICmp(at_most, strided.end, most),
                                   b.CreateICmp(at_most, strided.first, most));
   return b.CreateAnd(fits, b.CreateICmp(more, strided.stride, b.getInt(llvm::APInt(bits, 0))));
+}
+
+// The bytes that the second operand of a sum counts: those of an element if it is an address. 0 if
+// it is no sum.
+uint64_t size_of_step(const llvm::Instruction& instruction) {
+  if (instruction.getOpcode() == llvm::Instruction::Add) return 1;
+  const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+  if (!address || address->getNumIndices() != 1 || address->getType()->isVectorTy()) return 0;
+  return address->getModule()->getDataLayout().getTypeAllocSize(address->getSourceElementType());
 }
 
 // Makes the loop end after so many iterations, instead of by its own condition.
@@ -71,19 +93,18 @@ std::optional<StridedLoop> find_strided_loop(llvm::Loop& loop) {
   auto predicate = is_left ? compare->getPredicate() : compare->getSwappedPredicate();
   if (branch->getSuccessor(0) != loop.getHeader())
     predicate = CmpInst::getInversePredicate(predicate);
-  auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(compare->getOperand(is_left ? 0 : 1));
+  auto* sum = llvm::dyn_cast<llvm::Instruction>(compare->getOperand(is_left ? 0 : 1));
   llvm::Value* end = compare->getOperand(is_left ? 1 : 0);
-  if (!is_less(predicate) || !sum || sum->getOpcode() != llvm::Instruction::Add ||
-      !loop.isLoopInvariant(end))
-    return std::nullopt;
+  const uint64_t size = sum ? size_of_step(*sum) : 0;
+  if (!is_less(predicate) || size == 0 || !loop.isLoopInvariant(end)) return std::nullopt;
   for (unsigned i : {0u, 1u}) {
     const auto* number = llvm::dyn_cast<llvm::PHINode>(sum->getOperand(i));
     llvm::Value* stride = sum->getOperand(1 - i);
     if (!number || number->getParent() != loop.getHeader() || !loop.isLoopInvariant(stride) ||
         number->getIncomingValueForBlock(latch) != sum)
       continue;
-    return StridedLoop{&loop,  sum, number->getIncomingValueForBlock(loop.getLoopPreheader()),
-                       stride, end, predicate};
+    llvm::Value* first = number->getIncomingValueForBlock(loop.getLoopPreheader());
+    return StridedLoop{&loop, sum, first, stride, end, predicate, size};
   }
   return std::nullopt;
 }
@@ -100,7 +121,8 @@ llvm::Loop* split_off_wrapping(const StridedLoop& strided, llvm::LoopInfo& loops
   llvm::remapInstructionsInBlocks(blocks, copies);
 
   llvm::IRBuilder<> b(test->getTerminator());
-  b.CreateCondBr(does_not_wrap(b, strided), copy->getLoopPreheader(), preheader);
+  const StridedLoop numbers = as_numbers(b, strided);
+  b.CreateCondBr(does_not_wrap(b, numbers), copy->getLoopPreheader(), preheader);
   test->getTerminator()->eraseFromParent();
   for (llvm::PHINode& result : exit->phis()) {
     llvm::Value* value = result.getIncomingValueForBlock(loop.getExitingBlock());
@@ -109,11 +131,12 @@ llvm::Loop* split_off_wrapping(const StridedLoop& strided, llvm::LoopInfo& loops
                        copy->getExitingBlock());
   }
   dominators.changeImmediateDominator(exit, test);
-  auto* sum = checked_cast<llvm::BinaryOperator>(copies[strided.sum]);
-  llvm::CmpInst::isSigned(strided.goes_on) ? sum->setHasNoSignedWrap()
-                                           : sum->setHasNoUnsignedWrap();
+  if (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(copies[strided.sum])) {
+    llvm::CmpInst::isSigned(strided.goes_on) ? sum->setHasNoSignedWrap()
+                                             : sum->setHasNoUnsignedWrap();
+  }
   llvm::IRBuilder<> before(copy->getLoopPreheader()->getTerminator());
-  end_after(*copy, count_iterations(before, strided));
+  end_after(*copy, count_iterations(before, numbers));
   return copy;
 }
 

@@ -1,4 +1,4 @@
-// Loops over numbers a stride apart, whose sums may wrap around.
+// Loops over numbers or addresses a stride apart, whose sums may wrap around.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,14 @@ class Value;
 namespace metal::cuda {
 
 // `do { ... sum = k + stride; k = sum; } while (sum < end)`, or `sum <= end`, of which numbers may
-// have signs. Because sums may wrap around, LLVM does not know how often the loop runs.
+// have signs. Because sums may wrap around, LLVM does not know how often the loop runs. If they are
+// addresses, the stride counts elements of `size` bytes, and `size` is 1 otherwise.
 struct StridedLoop {
   llvm::Loop* loop;
-  llvm::BinaryOperator* sum;
+  llvm::Instruction* sum;
   llvm::Value *first, *stride, *end;
   llvm::CmpInst::Predicate goes_on;
+  uint64_t size = 1;
 };
 
 // Finds such a loop in LLVM's simplified form.

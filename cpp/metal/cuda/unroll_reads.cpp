@@ -3,10 +3,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "metal/cuda/early_reads.h"
 #include "metal/cuda/lower.h"
 #include "metal/cuda/strided_loop.h"
 
@@ -25,42 +25,30 @@ size_t size_of_iteration(const llvm::Loop& loop) {
   return size;
 }
 
-// Of memory that nobody writes while the kernel runs.
-bool reads_constant(const llvm::LoadInst& load) {
-  const auto* buffer =
-      llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
-  return buffer && buffer->hasNoAliasAttr();
-}
-
-// Barriers and atomics order an iteration after the one before.
-bool is_ordered(const llvm::Instruction& instruction) {
-  if (instruction.isAtomic() || instruction.isVolatile()) return true;
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call && (call->isConvergent() || call->mayWriteToMemory());
-}
-
 // Whether reads of an iteration need not wait for the iterations before. Reads of a threadgroup's
 // memory take few cycles, so they pay only if the loop is known to be long.
 bool reads_ahead(const llvm::Loop& loop, bool is_long) {
   bool reads = false, reads_constants = false, writes = false;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
-      if (is_ordered(instruction)) return false;
+      if (orders_accesses(instruction)) return false;
       writes |= instruction.mayWriteToMemory();
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       reads |= load && (is_long || load->getPointerAddressSpace() == kGlobal);
-      reads_constants |= load && reads_constant(*load);
+      reads_constants |= load && reads_constant_buffer(*load);
     }
   }
   return reads_constants || (reads && !writes);
 }
 
-// Whether a loop from about 0 on would run only a few times, as those do that fill a tile.
-bool has_few_iterations(const StridedLoop& strided) {
-  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(strided.stride);
-  const auto* end = llvm::dyn_cast<llvm::ConstantInt>(strided.end);
-  return stride && end && !stride->isZero() &&
-         end->getValue().udiv(stride->getValue()).ule(kUnrolledSmall);
+// How often a loop from about 0 on would run, as those do that fill a tile. Nothing if that is not
+// known.
+std::optional<uint64_t> iterations_of(const std::optional<StridedLoop>& strided) {
+  if (!strided) return std::nullopt;
+  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(strided->stride);
+  const auto* end = llvm::dyn_cast<llvm::ConstantInt>(strided->end);
+  if (!stride || !end || stride->isZero()) return std::nullopt;
+  return end->getValue().udiv(stride->getValue()).getLimitedValue();
 }
 
 // A loop that runs only a few times would be slower: each test of what is left takes its time.
@@ -72,12 +60,13 @@ bool may_be_unrolled(const llvm::Loop& loop, const std::optional<StridedLoop>& s
   const unsigned at_most = evolution.getSmallConstantMaxTripCount(&loop);
   if (iterations != 0 && iterations <= kFewIterations) return false;
   if (at_most != 0 && at_most <= kUnrolledSmall) return false;
-  if (strided && has_few_iterations(*strided)) return false;
+  if (iterations_of(strided).value_or(kUnrolled) < kUnrolled) return false;
   return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop, iterations != 0);
 }
 
-void mark(llvm::Loop& loop) {
-  const bool is_small = size_of_iteration(loop) <= kSmallIteration;
+void mark(llvm::Loop& loop, const std::optional<StridedLoop>& strided) {
+  const bool is_small = size_of_iteration(loop) <= kSmallIteration &&
+                        iterations_of(strided).value_or(kUnrolledSmall) >= kUnrolledSmall;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count",
                                 is_small ? kUnrolledSmall : kUnrolled);
 }
@@ -94,11 +83,11 @@ llvm::PreservedAnalyses UnrollReadsPass::run(llvm::Function& function,
     const auto found = find_strided_loop(*loop);
     if (!may_be_unrolled(*loop, found, evolution)) continue;
     const bool is_counted = evolution.hasLoopInvariantBackedgeTakenCount(loop);
-    found && !is_counted ? strided.push_back(*found) : mark(*loop);
+    found && !is_counted ? strided.push_back(*found) : mark(*loop, found);
   }
   for (const StridedLoop& found : strided) {
     llvm::formLCSSA(*found.loop, dominators, &loops, &evolution);
-    mark(*split_off_wrapping(found, loops, dominators));
+    mark(*split_off_wrapping(found, loops, dominators), found);
   }
   return strided.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
 }

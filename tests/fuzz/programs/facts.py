@@ -101,7 +101,8 @@ class Facts:
     def _shift(self, node: Node) -> Interval | None:
         a, b = self._as(node.kids[0], node.type)
         c, d = self.range(node.kids[1])
-        if a < 0 or c < 0 or d >= node.type.bits:
+        # Where conditions contradict each other, a range is empty.
+        if a < 0 or c < 0 or d < c or d >= node.type.bits:
             return None
         return (a >> d, b >> c) if node.value == ">>" else (a << c, b << d)
 

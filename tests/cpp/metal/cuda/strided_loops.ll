@@ -78,3 +78,52 @@ done:
 }
 declare void @llvm.nvvm.barrier0() #0
 attributes #0 = { convergent nounwind }
+
+; Addresses that move by a number of elements are such numbers, too.
+; CHECK-LABEL: define void @pointers(
+; CHECK: %[[BYTES:.*]] = shl i64 %step, 2
+; CHECK: udiv i64 %{{.*}}, %[[BYTES]]
+; CHECK-COUNT-8: load float, ptr addrspace(1) %{{.*}}
+; CHECK: ret void
+define void @pointers(ptr addrspace(1) noalias readonly %in, ptr addrspace(1) %out, i64 %first,
+                      i64 %step, i64 %count) {
+  %start = getelementptr float, ptr addrspace(1) %in, i64 %first
+  %end = getelementptr float, ptr addrspace(1) %in, i64 %count
+  %some = icmp ult ptr addrspace(1) %start, %end
+  br i1 %some, label %loop, label %done
+loop:
+  %p = phi ptr addrspace(1) [ %start, %0 ], [ %next, %loop ]
+  %total = phi float [ 0.0, %0 ], [ %sum, %loop ]
+  %value = load float, ptr addrspace(1) %p
+  %sum = fadd float %total, %value
+  %next = getelementptr float, ptr addrspace(1) %p, i64 %step
+  %more = icmp ult ptr addrspace(1) %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %0 ], [ %sum, %loop ]
+  store float %result, ptr addrspace(1) %out
+  ret void
+}
+
+; A histogram: relaxed atomic operations do not keep reads of later iterations back.
+; CHECK-LABEL: define void @histogram(
+; CHECK: udiv i32
+; CHECK-COUNT-8: atomicrmw
+; CHECK: ret void
+define void @histogram(ptr addrspace(1) noalias readonly %in, ptr addrspace(3) %counts, i32 %first,
+                       i32 %step, i32 %end) {
+  %some = icmp ult i32 %first, %end
+  br i1 %some, label %loop, label %done
+loop:
+  %k = phi i32 [ %first, %0 ], [ %sum, %loop ]
+  %index = zext i32 %k to i64
+  %from = getelementptr i32, ptr addrspace(1) %in, i64 %index
+  %bin = load i32, ptr addrspace(1) %from
+  %count = getelementptr i32, ptr addrspace(3) %counts, i32 %bin
+  %before = atomicrmw add ptr addrspace(3) %count, i32 1 monotonic
+  %sum = add i32 %k, %step
+  %more = icmp ult i32 %sum, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
