@@ -9,6 +9,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "metal/compiler/kernel_form.h"
 
 namespace metal::cuda {
 namespace {
@@ -23,8 +24,8 @@ bool is_relaxed_update(const Instruction& instruction) {
          !update->isVolatile();
 }
 
-// Where reads go: in front of the first relaxed update, or store in a loop, since the last
-// instruction that orders accesses. Null if there is none.
+// Where reads go: in front of the first instruction that delays them since the last one that orders
+// accesses. Null if there is none.
 struct Target {
   Instruction* place = nullptr;
   unsigned moved = 0;
@@ -58,9 +59,10 @@ class EarlyReads {
   // NVIDIA's assembler moves reads in front of stores where LLVM says that they are constant. LLVM
   // does not find that out from the long sums that are addresses in unrolled loops.
   bool delays_reads(const Instruction& instruction) const {
+    if (is_relaxed_update(instruction)) return true;
     const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    return is_relaxed_update(instruction) ||
-           (store && store->isSimple() && loops_.getLoopFor(store->getParent()));
+    return ((store && store->isSimple()) || exchanges_lanes(instruction)) &&
+           loops_.getLoopFor(instruction.getParent());
   }
 
   // If only a branch and what it guards lie between two blocks, threads that run the first block
@@ -131,15 +133,20 @@ bool reads_constant_buffer(const llvm::LoadInst& load) {
   });
 }
 
+bool exchanges_lanes(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  llvm::StringRef name = callee ? callee->getName() : "";
+  return name.consume_front(compiler::kRuntimePrefix) && name.starts_with("simd_");
+}
+
 bool orders_accesses(const Instruction& instruction) {
-  if (is_relaxed_update(instruction)) return false;
+  if (is_relaxed_update(instruction) || exchanges_lanes(instruction)) return false;
   if (instruction.isAtomic() || instruction.isVolatile()) return true;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   return call && (call->isConvergent() || call->mayWriteToMemory());
 }
 
-void read_early(llvm::Function& entry) {
-  EarlyReads(entry).run();
-}
+void read_early(llvm::Function& entry) { EarlyReads(entry).run(); }
 
 }  // namespace metal::cuda

@@ -10,6 +10,7 @@ namespace {
 using llvm::Value;
 
 constexpr const char* kForMatrices = "metal-lanes-for-matrices";
+constexpr uint64_t kLanesOfWarp = 32;
 
 // Moves some bits of a number.
 struct BitMove {
@@ -61,7 +62,9 @@ Value* LaneOrder::thread_of(llvm::IRBuilder<>& b, Value* lane) const {
 }
 
 Value* LaneOrder::thread(llvm::IRBuilder<>& b) const {
-  return thread_of(b, b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {}));
+  llvm::CallInst* lane = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {});
+  lane->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, kLanesOfWarp)));
+  return thread_of(b, lane);
 }
 
 // The numbers are permuted by exchanging their bits 1 and 3, and then 1 and 2. Two bits of a mask

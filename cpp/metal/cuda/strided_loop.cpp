@@ -1,8 +1,11 @@
 #include "metal/cuda/strided_loop.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/KnownBits.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/checked_cast.h"
@@ -65,7 +68,8 @@ uint64_t size_of_step(const llvm::Instruction& instruction) {
   return address->getModule()->getDataLayout().getTypeAllocSize(address->getSourceElementType());
 }
 
-// Makes the loop end after so many iterations, instead of by its own condition.
+}  // namespace
+
 void end_after(llvm::Loop& loop, llvm::Value* count) {
   llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
   auto* branch = checked_cast<llvm::BranchInst>(latch->getTerminator());
@@ -78,7 +82,20 @@ void end_after(llvm::Loop& loop, llvm::Value* count) {
                                                          : at_end.CreateICmpEQ(next, count));
 }
 
-}  // namespace
+std::optional<uint64_t> known_iterations(const StridedLoop& strided) {
+  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(strided.stride);
+  const auto* end = llvm::dyn_cast<llvm::ConstantInt>(strided.end);
+  if (!stride || !end || stride->isZero() || strided.goes_on != llvm::CmpInst::ICMP_ULT)
+    return std::nullopt;
+  const llvm::APInt &step = stride->getValue(), &limit = end->getValue();
+  const llvm::KnownBits first = llvm::computeKnownBits(
+      strided.first, strided.loop->getHeader()->getModule()->getDataLayout());
+  // Above the end, a sum is less than a stride further.
+  if (first.getMaxValue().uge(step) || !limit.urem(step).isZero() || limit.isZero() ||
+      limit.ugt(llvm::APInt::getMaxValue(limit.getBitWidth()) - step))
+    return std::nullopt;
+  return limit.udiv(step).getLimitedValue();
+}
 
 std::optional<StridedLoop> find_strided_loop(llvm::Loop& loop) {
   using llvm::CmpInst;

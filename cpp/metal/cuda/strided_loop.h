@@ -1,6 +1,7 @@
 // Loops over numbers or addresses a stride apart, whose sums may wrap around.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "llvm/IR/InstrTypes.h"
@@ -24,6 +25,14 @@ struct StridedLoop {
   llvm::CmpInst::Predicate goes_on;
   uint64_t size = 1;
 };
+
+// How often a loop of numbers without sign runs whose stride and end are constants, if it starts
+// below the stride and the end is a multiple of it. That holds for lanes that share a row. Nothing
+// otherwise.
+std::optional<uint64_t> known_iterations(const StridedLoop& strided);
+
+// Makes the loop end after so many iterations, instead of by its own condition.
+void end_after(llvm::Loop& loop, llvm::Value* count);
 
 // Finds such a loop in LLVM's simplified form.
 std::optional<StridedLoop> find_strided_loop(llvm::Loop& loop);

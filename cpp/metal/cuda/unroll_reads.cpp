@@ -25,6 +25,15 @@ size_t size_of_iteration(const llvm::Loop& loop) {
   return size;
 }
 
+// Whether LLVM unrolls all loops inside as a whole, such as those over the distances of a scan.
+bool has_short_loops_only(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  return llvm::all_of(loop.getSubLoops(), [&](llvm::Loop* inner) {
+    const unsigned iterations = evolution.getSmallConstantTripCount(inner);
+    return inner->isInnermost() && iterations != 0 &&
+           iterations * size_of_iteration(*inner) <= kLargestIteration;
+  });
+}
+
 // Whether reads of an iteration need not wait for the iterations before. Reads of a threadgroup's
 // memory take few cycles, so they pay only if the loop is known to be long.
 bool reads_ahead(const llvm::Loop& loop, bool is_long) {
@@ -41,6 +50,12 @@ bool reads_ahead(const llvm::Loop& loop, bool is_long) {
   return reads_constants || (reads && !writes);
 }
 
+bool has_exchanges(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, exchanges_lanes);
+  });
+}
+
 // How often a loop from about 0 on would run, as those do that fill a tile. Nothing if that is not
 // known.
 std::optional<uint64_t> iterations_of(const std::optional<StridedLoop>& strided) {
@@ -54,18 +69,31 @@ std::optional<uint64_t> iterations_of(const std::optional<StridedLoop>& strided)
 // A loop that runs only a few times would be slower: each test of what is left takes its time.
 bool may_be_unrolled(const llvm::Loop& loop, const std::optional<StridedLoop>& strided,
                      llvm::ScalarEvolution& evolution) {
-  if (!loop.isInnermost() || llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified)
-    return false;
+  if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) return false;
   const unsigned iterations = evolution.getSmallConstantTripCount(&loop);
   const unsigned at_most = evolution.getSmallConstantMaxTripCount(&loop);
+  // All lanes must come to an exchange together, so nothing may be left for a second loop.
+  if (has_exchanges(loop))
+    return iterations > kUnrolled && iterations % kUnrolled == 0 &&
+           has_short_loops_only(loop, evolution) && size_of_iteration(loop) <= kLargestIteration &&
+           reads_ahead(loop, true);
+  if (!loop.isInnermost()) return false;
   if (iterations != 0 && iterations <= kFewIterations) return false;
   if (at_most != 0 && at_most <= kUnrolledSmall) return false;
   if (iterations_of(strided).value_or(kUnrolled) < kUnrolled) return false;
   return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop, iterations != 0);
 }
 
+bool count_known_iterations(const StridedLoop& strided, llvm::ScalarEvolution& evolution) {
+  const auto iterations = known_iterations(strided);
+  if (!iterations) return false;
+  end_after(*strided.loop, llvm::ConstantInt::get(strided.sum->getType(), *iterations));
+  evolution.forgetLoop(strided.loop);
+  return true;
+}
+
 void mark(llvm::Loop& loop, const std::optional<StridedLoop>& strided) {
-  const bool is_small = size_of_iteration(loop) <= kSmallIteration &&
+  const bool is_small = size_of_iteration(loop) <= kSmallIteration && !has_exchanges(loop) &&
                         iterations_of(strided).value_or(kUnrolledSmall) >= kUnrolledSmall;
   llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count",
                                 is_small ? kUnrolledSmall : kUnrolled);
@@ -79,8 +107,11 @@ llvm::PreservedAnalyses UnrollReadsPass::run(llvm::Function& function,
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   llvm::SmallVector<StridedLoop> strided;
+  bool changed = false;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const auto found = find_strided_loop(*loop);
+    if (found && evolution.getSmallConstantTripCount(loop) == 0)
+      changed |= count_known_iterations(*found, evolution);
     if (!may_be_unrolled(*loop, found, evolution)) continue;
     const bool is_counted = evolution.hasLoopInvariantBackedgeTakenCount(loop);
     found && !is_counted ? strided.push_back(*found) : mark(*loop, found);
@@ -89,7 +120,8 @@ llvm::PreservedAnalyses UnrollReadsPass::run(llvm::Function& function,
     llvm::formLCSSA(*found.loop, dominators, &loops, &evolution);
     mark(*split_off_wrapping(found, loops, dominators), found);
   }
-  return strided.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+  changed |= !strided.empty();
+  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace metal::cuda

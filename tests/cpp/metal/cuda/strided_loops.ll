@@ -127,3 +127,56 @@ loop:
 done:
   ret void
 }
+
+; Lanes that share a row of 4096 elements all run 128 iterations. They come to an exchange together, and four elements are
+; read at a time.
+; CHECK-LABEL: define void @scan(
+; CHECK-NOT: udiv
+; CHECK-COUNT-4: call float @__metal_simd_prefix_inclusive_sum_f32(
+; CHECK: icmp eq i32 %{{.*}}, 128
+; CHECK-NOT: call float
+; CHECK: ret void
+define void @scan(ptr addrspace(1) noalias readonly %in, ptr addrspace(1) %out) {
+  %lane = call range(i32 0, 32) i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  br label %loop
+loop:
+  %k = phi i32 [ %lane, %0 ], [ %sum, %loop ]
+  %total = phi float [ 0.0, %0 ], [ %last, %loop ]
+  %index = zext i32 %k to i64
+  %from = getelementptr float, ptr addrspace(1) %in, i64 %index
+  %value = load float, ptr addrspace(1) %from
+  %before = call float @__metal_simd_prefix_inclusive_sum_f32(float %value) #0
+  %last = fadd float %total, %before
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %index
+  store float %last, ptr addrspace(1) %to
+  %sum = add i32 %k, 32
+  %more = icmp ult i32 %sum, 4096
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; If the row ends in the middle of an iteration, some lanes leave the loop earlier.
+; CHECK-LABEL: define void @ragged(
+; CHECK: call float @__metal_simd_prefix_inclusive_sum_f32(
+; CHECK-NOT: call float
+; CHECK: ret void
+define void @ragged(ptr addrspace(1) noalias readonly %in, ptr addrspace(1) %out) {
+  %lane = call range(i32 0, 32) i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  br label %loop
+loop:
+  %k = phi i32 [ %lane, %0 ], [ %sum, %loop ]
+  %index = zext i32 %k to i64
+  %from = getelementptr float, ptr addrspace(1) %in, i64 %index
+  %value = load float, ptr addrspace(1) %from
+  %before = call float @__metal_simd_prefix_inclusive_sum_f32(float %value) #0
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %index
+  store float %before, ptr addrspace(1) %to
+  %sum = add i32 %k, 32
+  %more = icmp ult i32 %sum, 4100
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare float @__metal_simd_prefix_inclusive_sum_f32(float) #0

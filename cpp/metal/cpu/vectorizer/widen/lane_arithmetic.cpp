@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "metal/compiler/internal_check.h"
 
