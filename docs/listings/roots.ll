@@ -693,4 +693,6 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 
 ; ---- order-for-registers: as before
 
+; ---- prefetch-pieces: as before
+
 ; ---- read-in-order: as before
