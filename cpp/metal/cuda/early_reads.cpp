@@ -8,7 +8,6 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "metal/compiler/kernel_form.h"
 
 namespace metal::cuda {

@@ -68,7 +68,7 @@ std::optional<uint64_t> iterations_of(const std::optional<StridedLoop>& strided)
 
 // A loop that runs only a few times would be slower: each test of what is left takes its time.
 bool may_be_unrolled(const llvm::Loop& loop, const std::optional<StridedLoop>& strided,
-                     llvm::ScalarEvolution& evolution) {
+                     bool is_row_of_lanes, llvm::ScalarEvolution& evolution) {
   if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) return false;
   const unsigned iterations = evolution.getSmallConstantTripCount(&loop);
   const unsigned at_most = evolution.getSmallConstantMaxTripCount(&loop);
@@ -78,12 +78,13 @@ bool may_be_unrolled(const llvm::Loop& loop, const std::optional<StridedLoop>& s
            has_short_loops_only(loop, evolution) && size_of_iteration(loop) <= kLargestIteration &&
            reads_ahead(loop, true);
   if (!loop.isInnermost()) return false;
-  if (iterations != 0 && iterations <= kFewIterations) return false;
+  if (iterations != 0 && iterations <= kFewIterations && !is_row_of_lanes) return false;
   if (at_most != 0 && at_most <= kUnrolledSmall) return false;
   if (iterations_of(strided).value_or(kUnrolled) < kUnrolled) return false;
   return size_of_iteration(loop) <= kLargestIteration && reads_ahead(loop, iterations != 0);
 }
 
+// For lanes that share a row.
 bool count_known_iterations(const StridedLoop& strided, llvm::ScalarEvolution& evolution) {
   const auto iterations = known_iterations(strided);
   if (!iterations) return false;
@@ -110,9 +111,10 @@ llvm::PreservedAnalyses UnrollReadsPass::run(llvm::Function& function,
   bool changed = false;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const auto found = find_strided_loop(*loop);
-    if (found && evolution.getSmallConstantTripCount(loop) == 0)
-      changed |= count_known_iterations(*found, evolution);
-    if (!may_be_unrolled(*loop, found, evolution)) continue;
+    const bool is_row_of_lanes = found && evolution.getSmallConstantTripCount(loop) == 0 &&
+                                 count_known_iterations(*found, evolution);
+    changed |= is_row_of_lanes;
+    if (!may_be_unrolled(*loop, found, is_row_of_lanes, evolution)) continue;
     const bool is_counted = evolution.hasLoopInvariantBackedgeTakenCount(loop);
     found && !is_counted ? strided.push_back(*found) : mark(*loop, found);
   }
