@@ -63,12 +63,13 @@ inline constexpr const char* kMatrixLanes = "simd.matrix.lanes";
 // Attribute of functions: see loops_of_gangs.h.
 inline constexpr const char* kLoopsOfGangs = "simd.loops_of_gangs";
 
+// Flag of modules: see order_for_registers.h.
+inline constexpr const char* kOrdered = "simd.ordered";
+
 // Metadata of single instructions.
 inline constexpr const char* kStream = "simd.stream";  // prefetch: the next gang prefetches on
 // load: what the lanes read ends where they begin to read in the next iteration.
 inline constexpr const char* kReadsOn = "simd.reads_on";
-// Flag of a module: blocks have an order that needs few registers.
-inline constexpr const char* kOrdered = "simd.ordered";
 inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may be non-temporal
 inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may be deferred
 inline constexpr const char* kDescending = "simd.descending";    // see descending_barriers.h

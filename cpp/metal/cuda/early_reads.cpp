@@ -15,7 +15,7 @@ namespace {
 
 using llvm::Instruction;
 
-constexpr unsigned kMostMoved = 16;  // reads of a block
+constexpr unsigned kMostMoved = 16;  // reads, in front of one instruction
 
 bool is_relaxed_update(const Instruction& instruction) {
   const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);

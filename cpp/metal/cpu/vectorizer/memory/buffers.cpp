@@ -4,6 +4,7 @@
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/markers.h"
 
 namespace metal::cpu {
 
@@ -16,6 +17,26 @@ bool is_device_memory(const Value* address) {
 
 bool reads_constants(const llvm::Instruction& instruction) {
   return instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
+}
+
+std::pair<Value*, int64_t> split_constant(Value* pointer, const llvm::DataLayout& layout) {
+  int64_t total = 0;
+  while (auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
+    llvm::APInt offset(64, 0);
+    if (!address->accumulateConstantOffset(layout, offset)) break;
+    total += offset.getSExtValue();
+    pointer = address->getPointerOperand();
+  }
+  return {pointer, total};
+}
+
+std::optional<int64_t> group_member(const Value* value) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  if (!load) return std::nullopt;
+  const auto [root, offset] = split_constant(const_cast<Value*>(load->getPointerOperand()),
+                                             load->getModule()->getDataLayout());
+  const auto* group = llvm::dyn_cast<llvm::Argument>(root);
+  return group && group->getArgNo() == kGroupArgument ? std::optional(offset) : std::nullopt;
 }
 
 void Buffers::add(const Value* address) {

@@ -1,7 +1,8 @@
-// Finds out which buffers of a kernel an address may point into.
+// Finds out what an address points into: which memory, which buffers of a kernel.
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -14,6 +15,14 @@ bool is_device_memory(const llvm::Value* address);
 
 // Whether it is a load of memory that nothing writes while the kernel runs.
 bool reads_constants(const llvm::Instruction& instruction);
+
+// Splits an address into another one and a constant number of bytes.
+std::pair<llvm::Value*, int64_t> split_constant(llvm::Value* pointer,
+                                                const llvm::DataLayout& layout);
+
+// If the value is a member of the struct Group (abi.h) that the group argument points to, where in
+// the struct it is, in bytes.
+std::optional<int64_t> group_member(const llvm::Value* value);
 
 // A set of buffers. A buffer is identified by the field of the launch that holds its address.
 class Buffers {

@@ -23,11 +23,7 @@ using llvm::Value;
 // Whether the pointer is the start of the threadgroup's memory.
 bool is_threadgroup_start(const Value* pointer) {
   const auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(pointer);
-  const auto* load = cast ? llvm::dyn_cast<llvm::LoadInst>(cast->getPointerOperand()) : nullptr;
-  if (!load) return false;
-  const auto [group, offset] = split_constant(const_cast<Value*>(load->getPointerOperand()),
-                                              load->getModule()->getDataLayout());
-  return group == load->getFunction()->getArg(kGroupArgument) && offset == offsetof(Group, memory);
+  return cast && group_member(cast->getPointerOperand()) == int64_t{offsetof(Group, memory)};
 }
 
 // Whether the column's blocks can be read whatever its index is.

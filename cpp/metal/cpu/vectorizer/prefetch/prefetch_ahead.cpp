@@ -113,6 +113,7 @@ class LoopPrefetch {
         evolution_(evolution),
         analysis_(analysis),
         next_(next),
+        strides_(loop, evolution),
         fills_tiles_(has_barrier(loop)) {}
 
   bool run() {
@@ -142,13 +143,12 @@ class LoopPrefetch {
 
   // False if the loop is of another kind. A loop that fills tiles may also read what is near.
   bool find_reads() {
-    StrideInLoop strides(loop_, evolution_);
     for (llvm::BasicBlock* block : loop_.blocks()) {
       if (loops_.getLoopFor(block) != &loop_) continue;
       for (Instruction& instruction : *block) {
         if (!reads_device_memory(instruction)) continue;
         auto* load = checked_cast<LoadInst>(&instruction);
-        const llvm::SCEV* stride = strides.of(load->getPointerOperand());
+        const llvm::SCEV* stride = strides_.of(load->getPointerOperand());
         const bool far = stride && is_far(stride) && !continues(*load, stride);
         if (fills_tiles_ && stride && !far) continue;
         if (!far || reads_.size() == kMaxReads) return false;
@@ -159,11 +159,10 @@ class LoopPrefetch {
   }
 
   void mark_what_reads_on() {
-    StrideInLoop strides(loop_, evolution_);
     for (llvm::BasicBlock* block : loop_.blocks()) {
       for (Instruction& instruction : *block) {
         auto* load = llvm::dyn_cast<LoadInst>(&instruction);
-        const llvm::SCEV* stride = load ? strides.of(load->getPointerOperand()) : nullptr;
+        const llvm::SCEV* stride = load ? strides_.of(load->getPointerOperand()) : nullptr;
         if (stride && !stride->isZero() && continues(*load, stride))
           load->setMetadata(kReadsOn, llvm::MDNode::get(load->getContext(), {}));
       }
@@ -194,6 +193,7 @@ class LoopPrefetch {
   llvm::ScalarEvolution& evolution_;
   const ShapeAnalysis& analysis_;
   NextGang& next_;
+  StrideInLoop strides_;
   const bool fills_tiles_;
   Reads reads_;
 };
@@ -414,14 +414,8 @@ class ThreadgroupPrefetch {
     }
   }
 
-  bool is_position(const Instruction& instruction, unsigned i) const {
-    if (!reads_constants(instruction)) return false;
-    const Value* address = llvm::getLoadStorePointerOperand(&instruction);
-    const llvm::DataLayout& layout = body_.getParent()->getDataLayout();
-    llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
-    return address->stripAndAccumulateConstantOffsets(layout, offset, true) ==
-               body_.getArg(kGroupArgument) &&
-           offset == offsetof(Group, position) + size_t{4} * i;
+  static bool is_position(const Instruction& instruction, unsigned i) {
+    return group_member(&instruction) == int64_t{offsetof(Group, position)} + int64_t{4} * i;
   }
 
   // From an address of the first thread to that of the next threadgroup's. It is a guess for the

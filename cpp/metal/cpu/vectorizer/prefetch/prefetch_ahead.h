@@ -16,9 +16,9 @@ namespace metal::cpu {
 // In a loop whose reads of device memory are all far apart from one iteration to the next, it
 // prefetches for a later iteration. Such loops are common: the threads of a gang read neighbouring
 // elements, and in the next iteration elements as many further as the threadgroup has threads. If a
-// gang's iterations follow each other in memory, there is nothing to prefetch. Of reads within a
-// cache line, one is prefetched. In a loop with barriers, which fills tiles, it prefetches the far
-// reads for a tile that comes soon.
+// gang's iterations follow each other in memory, there is nothing to prefetch: it marks such reads
+// (kReadsOn) for later steps. Of reads within a cache line, one is prefetched. In a loop with
+// barriers, which fills tiles, it prefetches the far reads for a tile that comes soon.
 //
 // Where the threads of a threadgroup wait for each other and each reads a few elements that are far
 // apart, it prefetches for the next threadgroup: processors do not follow what gangs read one after

@@ -55,12 +55,9 @@ class PiecesOfLoop {
         !is_device_memory(load->getPointerOperand()))
       return;
     const llvm::DataLayout& layout = load->getModule()->getDataLayout();
-    llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
-    Value* address = load->getPointerOperand()->stripAndAccumulateConstantOffsets(
-        layout, offset, /*AllowNonInbounds=*/true);
+    const auto [address, begin] = split_constant(load->getPointerOperand(), layout);
     const auto size =
         static_cast<int64_t>(layout.getTypeStoreSize(load->getType()).getFixedValue());
-    const int64_t begin = offset.getSExtValue();
     pieces_[address].parts.push_back({load, begin, begin + size});
   }
 
@@ -74,10 +71,7 @@ class PiecesOfLoop {
       llvm::IRBuilder<> b(part.load);
       for (int64_t line = part.begin; line < part.end; line += kLine) {
         if (!lines.insert(llvm::divideFloorSigned(line, kLine)).second) continue;
-        create_prefetch(b,
-                        b.CreateConstGEP1_64(b.getInt8Ty(), part.load->getPointerOperand(),
-                                             line - part.begin + ahead),
-                        Cache::First);
+        prefetch_line(b, part.load->getPointerOperand(), line - part.begin + ahead, Cache::First);
       }
     }
   }

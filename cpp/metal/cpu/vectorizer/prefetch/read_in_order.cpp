@@ -35,8 +35,7 @@ bool is_stream(const LoadInst& load) {
 void touch_lines(LoadInst& load) {
   llvm::IRBuilder<> b(&load);
   for (uint64_t offset = 0; offset < bytes_of(load); offset += kCacheLine) {
-    create_prefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), load.getPointerOperand(), offset),
-                    Cache::First);
+    prefetch_line(b, load.getPointerOperand(), offset, Cache::First);
   }
 }
 

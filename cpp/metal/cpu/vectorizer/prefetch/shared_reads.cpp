@@ -5,21 +5,16 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/Module.h"
 #include "metal/cpu/abi.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
 
 bool is_threadgroup_position(const llvm::Value* value) {
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
-  if (!load || !load->getType()->isIntegerTy()) return false;
-  const llvm::DataLayout& layout = load->getModule()->getDataLayout();
-  llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
-  const llvm::Value* group =
-      load->getPointerOperand()->stripAndAccumulateInBoundsConstantOffsets(layout, offset);
-  return llvm::isa<llvm::Argument>(group) && offset.uge(offsetof(Group, position)) &&
-         offset.ult(offsetof(Group, size));
+  const auto member = group_member(value);
+  return member && *member >= int64_t{offsetof(Group, position)} &&
+         *member < int64_t{offsetof(Group, size)};
 }
 
 }  // namespace

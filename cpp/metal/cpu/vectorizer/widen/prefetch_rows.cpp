@@ -74,8 +74,7 @@ void MemoryWidener::prefetch_known_rows(const Row& row, llvm::ArrayRef<Value*> p
     const int64_t end = shape.offset(lane) + (high + 1) * size;
     for (int64_t line = std::max(covered, begin); line < end; line += kLineBytes) {
       const int64_t offset = line - shape.offset(lane) + ahead;
-      create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[lane], offset),
-                      Cache::Second);
+      prefetch_line(b_, pointers[lane], offset, Cache::Second);
       covered = line + kLineBytes;
     }
   }
@@ -108,8 +107,7 @@ void MemoryWidener::prefetch_measured_rows(const Row& row, llvm::ArrayRef<Value*
         for (Value* pointer : pointers) {
           Value* later = b_.CreateGEP(b_.getInt8Ty(), pointer, ahead);
           for (int64_t offset = low * size; offset <= high * size; offset += kLineBytes)
-            create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), later, offset),
-                            Cache::Second);
+            prefetch_line(b_, later, offset, Cache::Second);
         }
       },
       [] {});

@@ -173,10 +173,7 @@ Value* MemoryWidener::load_strided(const Access& access, Value* pointer) {
 }
 
 Value* MemoryWidener::gather(const Access& access, Value* pointer) {
-  llvm::Type* type = w_.wide_type(access.type);
-  if (w_.costs().isLegalMaskedGather(type, access.align))
-    return masked_gather(access, addresses(pointer));
-  return load_lanes(w_, w_.address(pointer), access.type);
+  return gather(access, w_.address(pointer));
 }
 
 Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address) {
@@ -200,12 +197,6 @@ Value* MemoryWidener::addresses(const IndexedAddress& address) {
 
 Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
   return b_.CreateMaskedGather(w_.wide_type(access.type), pointers, access.align, w_.mask_or_all());
-}
-
-Value* MemoryWidener::addresses(Value* pointer) {
-  return w_.shape(pointer).is_strided()
-             ? w_.strided_addresses(w_.first(pointer), w_.stride(pointer))
-             : addresses(w_.address(pointer));
 }
 
 // A gather with 32-bit offsets is about twice as fast. Without gathers, a loop keeps all addresses
@@ -362,7 +353,7 @@ void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* v
 // Stores in the order of the lanes.
 void MemoryWidener::scatter(const Access& access, Value* pointer, Value* values) {
   if (w_.costs().isLegalMaskedScatter(values->getType(), access.align)) {
-    b_.CreateMaskedScatter(values, addresses(pointer), access.align, w_.mask_or_all());
+    b_.CreateMaskedScatter(values, addresses(w_.address(pointer)), access.align, w_.mask_or_all());
   } else {
     store_lanes(w_, w_.address(pointer), values);
   }

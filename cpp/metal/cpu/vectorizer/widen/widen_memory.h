@@ -3,16 +3,13 @@
 
 #include "llvm/IR/IntrinsicInst.h"
 #include "metal/cpu/vectorizer/matrix/matrix_elements.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_loads.h"
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
-
-// Splits an address into another one and a constant number of bytes.
-std::pair<llvm::Value*, int64_t> split_constant(llvm::Value* pointer,
-                                                const llvm::DataLayout& layout);
 
 // Whether nobody else sees the memory, so that the operation need not be atomic.
 bool is_exclusive(const llvm::AtomicRMWInst& operation);
@@ -113,7 +110,6 @@ class MemoryWidener {
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
   llvm::Value* gather(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
-  llvm::Value* addresses(llvm::Value* pointer);
   llvm::Value* addresses(const IndexedAddress& address);
   IndexedAddress frozen_address(llvm::Value* pointer);
   llvm::Value* gather_steps(const Access& access, llvm::Value* pointer);

@@ -53,17 +53,6 @@ size_t alike(llvm::ArrayRef<BlockPlan> plans, size_t most) {
 
 }  // namespace
 
-std::pair<Value*, int64_t> split_constant(Value* pointer, const llvm::DataLayout& layout) {
-  int64_t total = 0;
-  while (auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-    llvm::APInt offset(64, 0);
-    if (!address->accumulateConstantOffset(layout, offset)) break;
-    total += offset.getSExtValue();
-    pointer = address->getPointerOperand();
-  }
-  return {pointer, total};
-}
-
 int64_t MemoryWidener::stride(const Shape& shape) const {
   const int64_t step = shape.offset(1);
   for (unsigned lane = 0; lane < w_.width(); ++lane) {

@@ -80,8 +80,6 @@ class Widener {
 
   llvm::Type* wide_type(llvm::Type* scalar) const;
   llvm::Value* splat(llvm::Value* scalar);
-  // The addresses of all lanes, computed at the builder's position.
-  llvm::Value* strided_addresses(llvm::Value* first, llvm::Value* stride);
   llvm::Constant* offsets(const Shape& shape, llvm::Type* integer) const;
   llvm::Constant* sequence(llvm::Type* integer,
                            uint64_t stride = 1) const;  // 0, stride, 2 * stride, ...
@@ -123,6 +121,8 @@ class Widener {
 
   llvm::Value* make_vector(LaneValue& value);
   llvm::Value* lane_strides(llvm::Value* stride);
+  // The addresses of all lanes, computed at the builder's position.
+  llvm::Value* strided_addresses(llvm::Value* first, llvm::Value* stride);
   void move_after(llvm::Value* definition);
 
   llvm::Function& wide_;
