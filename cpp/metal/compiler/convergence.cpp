@@ -4,9 +4,15 @@
 #include "llvm/IR/CFG.h"
 
 namespace metal::compiler {
+namespace {
+
+constexpr unsigned kNoWay = ~0U;
+
+}  // namespace
 
 Convergence::Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity,
-                         IsWaiting is_waiting) {
+                         IsWaiting is_waiting)
+    : dominators_(function), loops_(dominators_) {
   number_blocks(function);
   find_leaving(is_waiting);
   next_.resize(blocks_.size());
@@ -18,9 +24,12 @@ Convergence::Convergence(llvm::Function& function, llvm::UniformityInfo& uniform
   }
   find_ends();
   find_post_dominators();
+  branches_.resize(blocks_.size());
   divergent_.resize(blocks_.size());
   for (unsigned i = 0; i < blocks_.size(); ++i) {
-    if (next_[i].size() > 1 && uniformity.hasDivergentTerminator(*blocks_[i])) diverge_at(i);
+    if (next_[i].size() < 2 || !uniformity.hasDivergentTerminator(*blocks_[i])) continue;
+    branches_.set(i);
+    divergent_ |= find_divergent(i);
   }
 }
 
@@ -95,17 +104,84 @@ void Convergence::find_post_dominators() {
   }
 }
 
-// Marks all blocks between a branch and its post-dominators.
-void Convergence::diverge_at(unsigned branch) {
+// Finds the blocks between a branch and those post-dominators in which threads are back together.
+llvm::BitVector Convergence::find_divergent(unsigned branch) const {
+  llvm::BitVector ends = post_dominators_[branch];
+  ends.reset(branch);
+  for (unsigned end : post_dominators_[branch].set_bits()) {
+    if (is_in_later_iteration(end, branch)) ends.reset(end);
+  }
+  return find_between(branch, ends);
+}
+
+// Whether some threads come from a branch to a block in the same iteration of a loop, and others in
+// a later one.
+bool Convergence::is_in_later_iteration(unsigned block, unsigned branch) const {
+  const llvm::Loop* loop = loops_.getLoopFor(blocks_[branch]);
+  while (loop && !loop->contains(blocks_[block])) loop = loop->getParentLoop();
+  if (!loop) return false;
+  llvm::BitVector end(blocks_.size());
+  end.set(block);
+  const llvm::BitVector before = find_between(branch, end);
+  for (; loop; loop = loop->getParentLoop()) {
+    if (before[number(*loop->getHeader())]) return true;
+  }
+  return false;
+}
+
+llvm::BitVector Convergence::find_between(unsigned branch, const llvm::BitVector& ends) const {
   llvm::SmallVector<unsigned> work(next_[branch].begin(), next_[branch].end());
   llvm::BitVector seen(blocks_.size());
   while (!work.empty()) {
     const unsigned block = work.pop_back_val();
-    if (seen[block] || (post_dominators_[branch][block] && block != branch)) continue;
+    if (seen[block] || ends[block]) continue;
     seen.set(block);
     for (unsigned to : next_[block]) work.push_back(to);
   }
-  divergent_ |= seen;
+  return seen;
+}
+
+bool Convergence::is_reached_apart(const llvm::BasicBlock& block) const {
+  return llvm::any_of(branches_.set_bits(), [&](unsigned branch) {
+    const llvm::BitVector divergent = find_divergent(branch);
+    const unsigned reached = number(block);
+    return divergent[reached] && find_ways(branch, divergent)[reached] >= blocks_.size();
+  });
+}
+
+// A way is the branch's successor that threads took or, where such ways join, the number of that
+// block plus the number of blocks.
+std::vector<unsigned> Convergence::find_ways(unsigned branch,
+                                             const llvm::BitVector& divergent) const {
+  std::vector<unsigned> ways(blocks_.size(), kNoWay);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned block = ways.size(); block-- > 0;) {  // blocks before those that they lead to
+      if (!divergent[block] || ways[block] == block + ways.size()) continue;
+      const unsigned way = find_way(branch, block, ways);
+      changed |= way != ways[block];
+      ways[block] = way;
+    }
+  }
+  return ways;
+}
+
+unsigned Convergence::find_way(unsigned branch, unsigned block,
+                               llvm::ArrayRef<unsigned> ways) const {
+  unsigned way = kNoWay;
+  const auto joins = [&](unsigned other) {
+    if (way == kNoWay) way = other;
+    return other != kNoWay && other != way;
+  };
+  const unsigned joined = block + ways.size();
+  for (llvm::BasicBlock* before : llvm::predecessors(blocks_[block])) {
+    const auto found = numbers_.find(before);
+    if (found == numbers_.end()) continue;
+    // Threads that come back to the branch by one way may leave it by another one.
+    if (found->second == branch && joins(block)) return joined;
+    if (joins(ways[found->second])) return joined;
+  }
+  return way;
 }
 
 }  // namespace metal::compiler

@@ -3,7 +3,9 @@
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/UniformityAnalysis.h"
+#include "llvm/IR/Dominators.h"
 
 namespace metal::compiler {
 
@@ -18,6 +20,9 @@ class Convergence {
   Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity, IsWaiting is_waiting);
 
   bool is_convergent(const llvm::BasicBlock& block) const { return !divergent_[number(block)]; }
+  // Whether some of the threads that diverged at a branch may come to the block before others of
+  // them: with and without a test of `b`, in `if (a || b) { block }`.
+  bool is_reached_apart(const llvm::BasicBlock& block) const;
   // Whether no waiting block can follow.
   bool is_leaving(const llvm::BasicBlock& block) const { return leaving_[number(block)]; }
 
@@ -29,14 +34,23 @@ class Convergence {
   void find_leaving(IsWaiting is_waiting);
   void find_ends();
   void find_post_dominators();
-  void diverge_at(unsigned block);
+  llvm::BitVector find_divergent(unsigned branch) const;
+  // The blocks on paths from a branch to some others, without these.
+  llvm::BitVector find_between(unsigned branch, const llvm::BitVector& ends) const;
+  bool is_in_later_iteration(unsigned block, unsigned branch) const;
+  // The way by which threads come from a branch to each of its divergent blocks.
+  std::vector<unsigned> find_ways(unsigned branch, const llvm::BitVector& divergent) const;
+  unsigned find_way(unsigned branch, unsigned block, llvm::ArrayRef<unsigned> ways) const;
 
+  llvm::DominatorTree dominators_;
+  llvm::LoopInfo loops_;
   std::vector<llvm::BasicBlock*> blocks_;  // in post-order
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> numbers_;
   llvm::BitVector leaving_;                           // no waiting block can be reached from these
   std::vector<llvm::SmallVector<unsigned, 2>> next_;  // successors that are not leaving
   llvm::BitVector ends_;                              // where paths that do not leave end
   std::vector<llvm::BitVector> post_dominators_;      // without itself, unless in a loop
+  llvm::BitVector branches_;                          // where threads diverge
   llvm::BitVector divergent_;
 };
 

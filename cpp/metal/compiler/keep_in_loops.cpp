@@ -11,6 +11,10 @@
 // leave in different iterations would run it together. In the source, it is part of an iteration.
 // This step makes such blocks lead to the end of the iteration, where a switch leaves the loop.
 // Clang does the same where a variable's scope ends there.
+//
+// The same happens to `if (c) continue; sum = simd_sum(x); if (d) break;` if the optimiser finds
+// that `d` always holds. So branches out of a loop behind a call that lanes may skip lead there,
+// too.
 #include <map>
 
 #include "llvm/ADT/SetVector.h"
@@ -83,7 +87,8 @@ class LoopKeeper {
     auto loops = loops_.getLoopsInPreorder();
     for (Loop* loop : llvm::reverse(loops)) {
       if (!is_loop_of_source(*loop)) continue;
-      const Blocks leaving = blocks_that_leave(*loop);
+      Blocks leaving = blocks_that_leave(*loop);
+      if (!changed_.contains(loop->getHeader())) split_exits(*loop, leaving);
       if (leaving.empty() || !changed_.insert(loop->getHeader()).second) continue;
       keep(*loop, leaving);
       return true;
@@ -162,6 +167,50 @@ class LoopKeeper {
       }
     }
     return found;
+  }
+
+  // Whether an iteration may lead from one block to another without two others.
+  static bool leads_to(const Loop& loop, BasicBlock* from, const BasicBlock* to,
+                       llvm::ArrayRef<const BasicBlock*> without) {
+    Blocks seen;
+    const auto add = [&](BasicBlock* block) {
+      if (loop.contains(block) && !llvm::is_contained(without, block)) seen.insert(block);
+    };
+    add(from);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (seen[i] == to) return true;
+      for (BasicBlock* next : successors(seen[i])) {
+        if (next != loop.getHeader()) add(next);
+      }
+    }
+    return false;
+  }
+
+  // Whether lanes may come to the end of a block through a call, while others begin the next
+  // iteration without both.
+  bool follows_skipped_call(const Loop& loop, BasicBlock& block) const {
+    llvm::SmallVector<BasicBlock*> latches;
+    loop.getLoopLatches(latches);
+    return llvm::any_of(loop.blocks(), [&](BasicBlock* call) {
+      return calls_simd_function(*call) && leads_to(loop, call, &block, {}) &&
+             llvm::any_of(latches, [&](const BasicBlock* latch) {
+               return leads_to(loop, loop.getHeader(), latch, {call, &block});
+             });
+    });
+  }
+
+  // Puts blocks on branches out of the loop behind calls, and adds them to those that leave.
+  void split_exits(Loop& loop, Blocks& leaving) {
+    llvm::SmallVector<Loop::Edge> exits;
+    loop.getExitEdges(exits);
+    for (auto [from, to] : exits) {
+      if (leaving.contains(to) || !follows_skipped_call(loop, *from)) continue;
+      auto* leave = BasicBlock::Create(function_.getContext(), "leave", &function_, to);
+      llvm::BranchInst::Create(to, leave);
+      from->getTerminator()->replaceSuccessorWith(to, leave);
+      to->replacePhiUsesWith(from, leave);
+      leaving.insert(leave);
+    }
   }
 
   void keep(Loop& loop, const Blocks& leaving) {

@@ -80,7 +80,7 @@ void lower_matrix_loads(llvm::Function& kernel, llvm::FunctionAnalysisManager& a
 
 // Turns barriers and SIMD-group functions into instructions of a warp. It runs on optimised code,
 // whose control flow decides which threads are active.
-void lower_lane_operations(llvm::Function& kernel);
+void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
 // Keeps NVIDIA's assembler from unrolling loops, which LLVM has unrolled where that pays.
 // ptxas 13.0 and the drivers of its time do it wrong for some loops: for one that counts down while

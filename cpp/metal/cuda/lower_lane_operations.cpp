@@ -7,6 +7,7 @@
 #include "metal/cuda/lane_functions.h"
 #include "metal/cuda/lane_operations.h"
 #include "metal/cuda/lower.h"
+#include "metal/cuda/reconvergence.h"
 
 namespace metal::cuda {
 namespace {
@@ -99,7 +100,8 @@ class LaneOperation {
 
 }  // namespace
 
-void lower_lane_operations(llvm::Function& kernel) {
+void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses) {
+  const bool reconverged = reconverge(kernel, analyses);
   const compiler::Convergence convergence = find_convergence(kernel);
   const LaneOrder order = LaneOrder::get(*kernel.getParent());
   Masks masks;
@@ -110,7 +112,8 @@ void lower_lane_operations(llvm::Function& kernel) {
       if (name.empty()) continue;
       auto& call = checked_cast<CallInst>(instruction);
       // A function that is called may be called from divergent code.
-      const bool convergent = &function == &kernel && convergence.is_convergent(*call.getParent());
+      const bool convergent =
+          !reconverged && &function == &kernel && convergence.is_convergent(*call.getParent());
       Value* value = LaneOperation(call, order, convergent, masks).lower(name);
       if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(value);
       call.eraseFromParent();

@@ -16,6 +16,7 @@
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/comparisons.h"
+#include "metal/cpu/vectorizer/control/iteration_ends.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
@@ -194,6 +195,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
   passes.addPass(llvm::UnifyLoopExitsPass());
   passes.addPass(llvm::LoopSimplifyPass());
   passes.addPass(llvm::LCSSAPass());
+  passes.addPass(IterationEndsPass());
   passes.run(body, analyses);
   separate_exits(analyses.getResult<llvm::LoopAnalysis>(body));
   return llvm::PreservedAnalyses::none();

@@ -36,6 +36,55 @@ for.end:
   %after = call i32 @__metal_simd_sum_u32(i32 2)
   ret void
 }
+; So does a branch out of the loop behind a call that lanes may skip: if it were always taken, the call would leave the loop.
+; CHECK-LABEL: define void @skipped(
+; CHECK: [[NEXT:way.*]]: ; preds = %for.inc
+; CHECK: call i32 @__metal_simd_sum_u32(i32 1)
+; CHECK: br i1 %{{.*}}, label %leave, label %for.inc
+; CHECK: leave:
+; CHECK-NEXT: br label %[[LEAVE:way.*]]
+; CHECK: %way = phi i32 [ 0, %[[NEXT]] ], [ 1, %[[LEAVE]] ]
+define void @skipped(i32 %lane) {
+entry:
+  %i = alloca i32
+  store i32 0, ptr %i
+  br label %for.cond
+for.cond:
+  %now = load i32, ptr %i
+  %skips = icmp ult i32 %now, %lane
+  br i1 %skips, label %for.inc, label %rest
+rest:
+  %sum = call i32 @__metal_simd_sum_u32(i32 1)
+  %done = icmp ugt i32 %sum, 0
+  br i1 %done, label %for.end, label %for.inc
+for.inc:
+  %next = add i32 %now, 1
+  store i32 %next, ptr %i
+  br label %for.cond
+for.end:
+  ret void
+}
+; Not if all lanes come by the branch.
+; CHECK-LABEL: define void @counted(
+; CHECK-NOT: switch
+; CHECK: ret void
+define void @counted(i32 %lane) {
+entry:
+  br label %for.cond
+for.cond:
+  %i = phi i32 [ 0, %entry ], [ %next, %for.inc ]
+  %skips = icmp ult i32 %i, %lane
+  br i1 %skips, label %for.inc, label %rest
+rest:
+  %sum = call i32 @__metal_simd_sum_u32(i32 1)
+  br label %for.inc
+for.inc:
+  %next = add i32 %i, 1
+  %done = icmp ugt i32 %next, 9
+  br i1 %done, label %for.end, label %for.cond
+for.end:
+  ret void
+}
 ; What comes behind a loop stays there, although this loop has one way out only.
 ; CHECK-LABEL: define void @behind(
 ; CHECK-NOT: switch
