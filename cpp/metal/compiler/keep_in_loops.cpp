@@ -73,11 +73,21 @@ class LoopKeeper {
   LoopKeeper(Function& function, const Callers& callers) : function_(function), callers_(callers) {}
 
   void run() {
+    split_returns();
     while (keep_in_one()) {
     }
   }
 
  private:
+  // A call in the block that returns needs a way from it.
+  void split_returns() {
+    for (BasicBlock& block : llvm::make_early_inc_range(function_)) {
+      Instruction* end = block.getTerminator();
+      if (llvm::isa<llvm::ReturnInst>(end) && calls_simd_function(block))
+        block.splitBasicBlock(end, "return");
+    }
+  }
+
   // Inner loops come first. Each loop is changed once. False if there is nothing left to change.
   bool keep_in_one() {
     dominators_.recalculate(function_);
@@ -230,12 +240,25 @@ class LoopKeeper {
 
     llvm::IRBuilder<> builder(BasicBlock::Create(function_.getContext(), "reconverge", &function_));
     llvm::PHINode* way = builder.CreatePHI(builder.getInt32Ty(), 2, "way");
-    llvm::SwitchInst* leave = builder.CreateSwitch(way, header, ends.size());
+    llvm::SwitchInst* leave =
+        builder.CreateSwitch(builder.CreateCall(way_function(), way), header, ends.size());
     for (BasicBlock* latch : latches) redirect(*latch, *header, *way, 0);
     for (unsigned i = 0; i < ends.size(); ++i) {
       leave->addCase(builder.getInt32(i + 1), ends[i]);
       for (BasicBlock* block : leaving) redirect(*block, *ends[i], *way, i + 1);
     }
+  }
+
+  llvm::Function* way_function() {
+    llvm::Type* number = llvm::Type::getInt32Ty(function_.getContext());
+    auto callee = function_.getParent()->getOrInsertFunction(
+        kWay, llvm::FunctionType::get(number, number, /*isVarArg=*/false));
+    auto* function = checked_cast<Function>(callee.getCallee());
+    function->setDoesNotAccessMemory();
+    function->setDoesNotThrow();
+    function->setWillReturn();
+    function->setSpeculatable();
+    return function;
   }
 
   // Makes a branch from `block` to `to` lead to the block of `way`, which goes on to `to`.
@@ -278,6 +301,17 @@ void keep_in_loops(llvm::Module& module) {
   for (Function& function : module) {
     if (!function.isDeclaration() && callers.contains(&function))
       LoopKeeper(function, callers).run();
+  }
+}
+
+void reveal_ways(Function& kernel) {
+  Function* way = kernel.getParent()->getFunction(kWay);
+  if (!way) return;
+  for (llvm::User* user : llvm::make_early_inc_range(way->users())) {
+    auto* call = checked_cast<llvm::CallInst>(user);
+    if (call->getFunction() != &kernel) continue;
+    call->replaceAllUsesWith(call->getArgOperand(0));
+    call->eraseFromParent();
   }
 }
 

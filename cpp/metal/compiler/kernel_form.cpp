@@ -376,7 +376,7 @@ void resolve_math_mode(llvm::Module& module) {
 void check_symbols(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
-    if (function.getName().starts_with(kRuntimePrefix)) continue;
+    if (function.getName().starts_with(kRuntimePrefix) || function.getName() == kWay) continue;
     throw CompileError("error: function '" + llvm::demangle(function.getName().str()) +
                        "' is declared but not defined\n");
   }

@@ -48,8 +48,13 @@ void convert_through_float(llvm::Module& module);
 void define_arithmetic(llvm::Module& module);
 
 // Makes SIMD-group functions that a thread calls before it leaves a loop part of the iteration, as
-// in the source: until then, the code that Clang emits for them is behind the loop.
+// in the source: until then, the code that Clang emits for them is behind the loop. The number of
+// the way out of an iteration is the result of kWay, i32 (i32), which returns its argument: LLVM
+// would move the code behind the loop again if it knew the number.
 void keep_in_loops(llvm::Module& module);
+inline constexpr const char* kWay = "metal.way";
+// Replaces kWay by its argument. It comes before the step that decides which threads run together.
+void reveal_ways(llvm::Function& kernel);
 
 // Inserts a barrier between reads of threadgroup memory that all SIMD-groups make alike and a later
 // write there, if no barrier is between them. That is a race, which the reads always win on Apple's

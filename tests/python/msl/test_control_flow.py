@@ -1,5 +1,6 @@
 """Random programs with nested and unstructured control flow, against the same in Python."""
 
+import itertools
 import random
 
 import mlx.core as mx
@@ -18,8 +19,9 @@ WORD = 0xFFFFFFFF
 class Program:
     """Writes one function of a thread's index in MSL and in Python."""
 
-    def __init__(self, seed: int, depth: int = 4):
+    def __init__(self, seed: int, endless: bool, depth: int = 4):
         self.random = random.Random(seed)
+        self.endless = endless
         self.loops = 0
         self.metal: list[str] = []
         self.python: list[str] = []
@@ -108,6 +110,8 @@ class Program:
     def loop(self, depth: int, indent: int) -> None:
         k = f"k{self.loops}"
         self.loops += 1
+        if self.endless and self.random.random() < 0.3:
+            return self.endless_loop(k, depth, indent)
         times = self.expression(1)
         self.line(
             indent,
@@ -115,6 +119,21 @@ class Program:
             f"for {k} in bounded(lambda: ({times[1]} & 3)):",
         )
         self.block(depth - 1, indent + 1, in_loop=True)
+        self.line(indent, "}")
+
+    def endless_loop(self, k: str, depth: int, indent: int) -> None:
+        """The first iterations may skip the only way out."""
+        (skip, py_skip), (leave, py_leave) = self.condition(), self.condition()
+        self.line(indent, f"for (uint {k} = 0;; ++{k}) {{", f"for {k} in itertools.count():")
+        self.line(
+            indent + 1,
+            f"if ({k} < 2u && {skip}) continue;",
+            f"if {k} < 2 and {py_skip}: continue",
+        )
+        self.block(depth - 1, indent + 1, in_loop=False)
+        self.line(
+            indent + 1, f"if ({k} >= 2u || {leave}) break;", f"if {k} >= 2 or {py_leave}: break"
+        )
         self.line(indent, "}")
 
     def switch(self, depth: int, indent: int) -> None:
@@ -145,7 +164,7 @@ class Program:
             + "\n".join(self.python)
             + "\n    return v0 ^ v1 ^ v2 ^ v3 ^ a[v0 & 7] ^ a[3]\n"
         )
-        names = {"bounded": bounded}
+        names = {"bounded": bounded, "itertools": itertools}
         exec(text, names)
         return np.array([names["program"](i, data) for i in range(threads)], np.uint32)
 
@@ -158,8 +177,8 @@ def bounded(limit):
         k += 1
 
 
-def check(seed: int, threadgroup, threads: int, together: str = "") -> None:
-    program = Program(seed)
+def check(seed: int, threadgroup, threads: int, together: str = "", endless: bool = True) -> None:
+    program = Program(seed, endless)
     data = random.Random(seed + 1).choices(range(1 << 32), k=DATA)
     got = run_one(
         f"uint i = thread_position_in_grid.x; {together} out[i] = program(i, data);",
@@ -177,7 +196,7 @@ def check(seed: int, threadgroup, threads: int, together: str = "") -> None:
 @pytest.mark.parametrize("seed", [119611, 751])
 @pytest.mark.parametrize("together", ["", "if (simd_sum(i) == 1u) return;"])
 def test_programs_that_went_wrong(seed: int, together: str):
-    check(seed, 64, 150, together)
+    check(seed, 64, 150, together, endless=False)
 
 
 @settings(max_examples=20, deadline=None)

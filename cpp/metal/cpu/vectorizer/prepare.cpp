@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
+#include "metal/compiler/kernel_form.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/comparisons.h"
 #include "metal/cpu/vectorizer/control/iteration_ends.h"
@@ -171,6 +172,7 @@ void remove_hints(llvm::Function& body) {
 llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
                                          llvm::FunctionAnalysisManager& analyses) {
   remove_hints(body);
+  compiler::reveal_ways(body);
   expand_block_operations(body);
   end_unreachable(body);
   analyses.invalidate(body, llvm::PreservedAnalyses::none());
