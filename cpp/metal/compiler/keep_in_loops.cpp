@@ -294,6 +294,21 @@ class LoopKeeper {
   llvm::SmallPtrSet<BasicBlock*, 8> changed_;  // headers of loops
 };
 
+bool reveal_ways_if(llvm::Module& module,
+                    llvm::function_ref<bool(const llvm::CallInst&)> condition) {
+  Function* way = module.getFunction(kWay);
+  if (!way) return false;
+  bool any = false;
+  for (llvm::User* user : llvm::make_early_inc_range(way->users())) {
+    auto* call = checked_cast<llvm::CallInst>(user);
+    if (!condition(*call)) continue;
+    call->replaceAllUsesWith(call->getArgOperand(0));
+    call->eraseFromParent();
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 void keep_in_loops(llvm::Module& module) {
@@ -305,14 +320,14 @@ void keep_in_loops(llvm::Module& module) {
 }
 
 void reveal_ways(Function& kernel) {
-  Function* way = kernel.getParent()->getFunction(kWay);
-  if (!way) return;
-  for (llvm::User* user : llvm::make_early_inc_range(way->users())) {
-    auto* call = checked_cast<llvm::CallInst>(user);
-    if (call->getFunction() != &kernel) continue;
-    call->replaceAllUsesWith(call->getArgOperand(0));
-    call->eraseFromParent();
-  }
+  reveal_ways_if(*kernel.getParent(),
+                 [&](const llvm::CallInst& call) { return call.getFunction() == &kernel; });
+}
+
+bool reveal_known_ways(llvm::Module& module) {
+  return reveal_ways_if(module, [](const llvm::CallInst& call) {
+    return llvm::isa<llvm::Constant>(call.getArgOperand(0));
+  });
 }
 
 }  // namespace metal::compiler

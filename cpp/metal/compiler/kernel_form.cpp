@@ -357,6 +357,9 @@ void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses, bool 
   all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   all.addPass(llvm::GlobalDCEPass());
   all.run(module, analyses);
+  if (!reveal_known_ways(module)) return;
+  analyses.invalidate(module, llvm::PreservedAnalyses::none());
+  all.run(module, analyses);
 }
 
 // Replaces the standard library's queries for the math mode. Clang has marked each function with

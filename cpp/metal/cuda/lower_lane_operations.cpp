@@ -3,7 +3,6 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
-#include "metal/compiler/kernel_form.h"
 #include "metal/compiler/matrix_calls.h"
 #include "metal/cuda/lane_functions.h"
 #include "metal/cuda/lane_operations.h"
@@ -102,7 +101,6 @@ class LaneOperation {
 }  // namespace
 
 void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses) {
-  compiler::reveal_ways(kernel);
   const bool reconverged = reconverge(kernel, analyses);
   const compiler::Convergence convergence = find_convergence(kernel);
   const LaneOrder order = LaneOrder::get(*kernel.getParent());

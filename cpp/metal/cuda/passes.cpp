@@ -4,6 +4,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/element_alignment.h"
 #include "metal/compiler/internal_check.h"
+#include "metal/compiler/kernel_form.h"
 #include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/verify.h"
 #include "metal/cuda/early_reads.h"
