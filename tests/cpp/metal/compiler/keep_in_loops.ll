@@ -11,7 +11,8 @@
 ; CHECK: for.end: ; preds = %reconverge, %for.cond
 ; CHECK: reconverge:
 ; CHECK-NEXT: %way = phi i32 [ 0, %[[NEXT]] ], [ 1, %[[LEAVE]] ]
-; CHECK-NEXT: switch i32 %way, label %for.cond [
+; CHECK-NEXT: %[[HIDDEN:.*]] = call i32 @metal.way(i32 %way)
+; CHECK-NEXT: switch i32 %[[HIDDEN]], label %for.cond [
 ; CHECK-NEXT: i32 1, label %for.end
 define void @kernel(i32 %lane) {
 entry:
