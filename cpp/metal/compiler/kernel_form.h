@@ -55,8 +55,8 @@ void keep_in_loops(llvm::Module& module);
 inline constexpr const char* kWay = "metal.way";
 // Replaces kWay by its argument. It comes before the step that decides which threads run together.
 void reveal_ways(llvm::Function& kernel);
-// Does so where the argument is a constant: all threads leave the loop, or none. Tells whether there
-// was one.
+// Does so where the argument is a constant: all threads leave the loop, or none. Tells whether
+// there was one.
 bool reveal_known_ways(llvm::Module& module);
 
 // Inserts a barrier between reads of threadgroup memory that all SIMD-groups make alike and a later
