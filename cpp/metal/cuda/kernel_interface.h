@@ -33,6 +33,7 @@ struct LaunchForm {
   bool in_parts = false;         // a grid that is too large for one launch becomes several
   bool apart = false;            // LaunchParameters::apart
   bool several = false;          // a thread runs KernelInterface::at_once threads of the kernel
+  bool summed = false;           // threadgroups have KernelInterface::summed_size threads in x
   // The constant buffers, as bits, whose bytes are parameters of the launch, and those of them that
   // have up to kLongValueBytes, not kValueBytes.
   uint32_t by_value = 0;
@@ -60,6 +61,10 @@ struct KernelInterface {
   uint32_t max_total_threads = 0;          // of a threadgroup
   bool has_loops = false;                  // code for buffers that are apart is different
   uint32_t at_once = 1;  // threads side by side in x, which one thread can run (several_threads.h)
+  // The size of threadgroups in x for which positions that the kernel sums up are those in the grid
+  // (summed_positions.h); 0 if there are none. kAnySize: if threadgroups cover the grid exactly.
+  uint32_t summed_size = 0;
+  static constexpr uint32_t kAnySize = UINT32_MAX;
 
   bool is_flat() const {
     return std::ranges::any_of(parameters, [](const Parameter& parameter) {

@@ -6,6 +6,7 @@
 #include "metal/cuda/lane_order.h"
 #include "metal/cuda/lower.h"
 #include "metal/cuda/several_threads.h"
+#include "metal/cuda/summed_positions.h"
 #include "metal/cuda/thread_position.h"
 #include "metal/driver.h"
 
@@ -215,6 +216,7 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
   const LaneOrder order = LaneOrder::choose(module);
   form.flat |= order.is_for_matrices();
   llvm::Function* kernel = module.getFunction(function.name);
+  interface.summed_size = find_summed_positions(*kernel, form.summed);
   interface.at_once = threads_at_once(*kernel);
   interface.has_loops = has_loops(module);
   kernel->setName("kernel.body");

@@ -72,7 +72,10 @@ LaunchForm form_of(const LaunchParameters& parameters, const KernelInterface& in
   }
   form.in_parts = !fits_in_one_part(parameters);
   form.apart = parameters.apart || !interface.has_loops;
-  form.several = interface.at_once > 1 && !form.flat && !form.in_parts &&
+  form.summed = interface.summed_size == KernelInterface::kAnySize
+                    ? parameters.threads_per_grid[0] % size[0] == 0
+                    : !interface.summed_size || interface.summed_size == size[0];
+  form.several = form.summed && interface.at_once > 1 && !form.flat && !form.in_parts &&
                  is_large(parameters.threads_per_grid);
   return form;
 }
@@ -99,7 +102,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantVal
   LaunchForm usual;
   usual.most_threads =
       size_class(function.max_total_threads ? function.max_total_threads : uint64_t{1});
-  usual.aligned = usual.apart = true;
+  usual.aligned = usual.apart = usual.summed = true;
   // Most constants are structures and small arrays that setBytes passed.
   const Values values = values_among(
       ~0u, function, [](const ArgumentInfo& argument) { return argument.element_size; });

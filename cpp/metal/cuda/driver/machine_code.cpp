@@ -21,8 +21,9 @@ void append(std::string& bytes, const T& value) {
 std::string to_text(const LaunchForm& form) {
   return std::to_string(form.most_threads) + (form.flat ? " flat" : "") +
          (form.aligned ? " aligned" : "") + (form.in_parts ? " in parts" : "") +
-         (form.apart ? " apart" : "") + (form.several ? " several" : "") + " " +
-         std::to_string(form.by_value) + " " + std::to_string(form.long_values);
+         (form.apart ? " apart" : "") + (form.several ? " several" : "") +
+         (form.summed ? " summed" : "") + " " + std::to_string(form.by_value) + " " +
+         std::to_string(form.long_values);
 }
 
 std::string to_text(const ConstantValues& constants) {
@@ -39,7 +40,7 @@ std::string to_text(const ConstantValues& constants) {
 // A cache entry has the integers of the interface, its parameters, the kernel's name and the cubin.
 struct EntryHead {
   uint32_t parameters, parameter_bytes, static_threadgroup_memory, max_total_threads, at_once,
-      has_loops, name;
+      summed_size, has_loops, name;
 };
 
 std::string to_entry(const MachineCode& code) {
@@ -47,8 +48,8 @@ std::string to_entry(const MachineCode& code) {
   std::string entry;
   append(entry, EntryHead{static_cast<uint32_t>(interface.parameters.size()),
                           interface.parameter_bytes, interface.static_threadgroup_memory,
-                          interface.max_total_threads, interface.at_once, interface.has_loops,
-                          static_cast<uint32_t>(interface.entry.size())});
+                          interface.max_total_threads, interface.at_once, interface.summed_size,
+                          interface.has_loops, static_cast<uint32_t>(interface.entry.size())});
   for (const Parameter& parameter : interface.parameters) append(entry, parameter);
   return entry + interface.entry + code.bytes;
 }
@@ -62,6 +63,7 @@ MachineCode from_entry(const std::string& entry) {
   interface.static_threadgroup_memory = head.static_threadgroup_memory;
   interface.max_total_threads = head.max_total_threads;
   interface.at_once = head.at_once;
+  interface.summed_size = head.summed_size;
   interface.has_loops = head.has_loops != 0;
   interface.parameters.resize(head.parameters);
   const size_t parameter_bytes = head.parameters * sizeof(Parameter);

@@ -100,6 +100,34 @@ TEST(Ptx, MultipliesMatricesInLoopsThatArgumentsBound) {
   }
 }
 
+// Positions that are summed up are positions in the grid if threadgroups have the right size.
+TEST(Ptx, SumsUpPositions) {
+  const auto made = [](const std::string& sum, bool summed) {
+    return ptx_for(
+        "kernel void f(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],"
+        "uint3 group [[threadgroup_position_in_grid]],"
+        "uint3 size [[threads_per_threadgroup]],"
+        "uint3 t [[thread_position_in_threadgroup]]) {"
+        "const uint i = " +
+            sum + "; y[i] = x[i] + 1; }",
+        {.aligned = true, .several = true, .summed = summed});
+  };
+  for (const auto& [sum, size] : std::initializer_list<std::pair<const char*, uint32_t>>{
+           {"group.x * size.x + t.x", KernelInterface::kAnySize},
+           {"t.x + size.x * group.x", KernelInterface::kAnySize},
+           {"group.x * 256 + t.x", 256},
+           {"mad24(group.x, 96u, t.x)", 96},
+           {"group.x * 96 + t.x", 96},
+           {"group.x * 4096 + t.x", 0},
+           {"group.y * size.x + t.x", 0},
+           {"group.x * size.x + t.y", 0}}) {
+    EXPECT_EQ(made(sum, true).interface.summed_size, size) << sum;
+    EXPECT_EQ(made(sum, true).text.find("ld.global.v4.f32") != std::string::npos, size > 0) << sum;
+    EXPECT_EQ(made(sum, false).interface.summed_size, size) << sum;
+    EXPECT_EQ(made(sum, false).text.find("ld.global.v4.f32"), std::string::npos) << sum;
+  }
+}
+
 TEST(Ptx, OneThreadRunsSeveral) {
   const auto made = [](const std::string& type, const std::string& statement) {
     return ptx_for("kernel void f(device const " + type + "* x [[buffer(0)]], device " + type +
