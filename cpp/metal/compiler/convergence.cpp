@@ -104,14 +104,37 @@ void Convergence::find_post_dominators() {
   }
 }
 
-// Finds the blocks between a branch and those post-dominators in which threads are back together.
-llvm::BitVector Convergence::find_divergent(unsigned branch) const {
+llvm::BitVector Convergence::find_meetings(unsigned branch) const {
   llvm::BitVector ends = post_dominators_[branch];
   ends.reset(branch);
   for (unsigned end : post_dominators_[branch].set_bits()) {
     if (is_in_later_iteration(end, branch)) ends.reset(end);
   }
-  return find_between(branch, ends);
+  return ends;
+}
+
+llvm::BitVector Convergence::find_divergent(unsigned branch) const {
+  return find_between(branch, find_meetings(branch));
+}
+
+llvm::BasicBlock* Convergence::join_of(const llvm::BasicBlock& branch) const {
+  const unsigned from = number(branch);
+  const llvm::BitVector meetings = find_meetings(from);
+  llvm::BitVector between = find_between(from, meetings);
+  between.set(from);
+  for (unsigned block : between.set_bits()) {
+    for (unsigned to : next_[block]) {
+      if (meetings[to]) return blocks_[to];
+    }
+  }
+  return nullptr;
+}
+
+llvm::SmallVector<llvm::BasicBlock*> Convergence::divergent_blocks(
+    const llvm::BasicBlock& branch) const {
+  llvm::SmallVector<llvm::BasicBlock*> found;
+  for (unsigned block : find_divergent(number(branch)).set_bits()) found.push_back(blocks_[block]);
+  return found;
 }
 
 // Whether some threads come from a branch to a block in the same iteration of a loop, and others in

@@ -23,6 +23,12 @@ class Convergence {
   // Whether some of the threads that diverged at a branch may come to the block before others of
   // them: with and without a test of `b`, in `if (a || b) { block }`.
   bool is_reached_apart(const llvm::BasicBlock& block) const;
+  // Whether threads diverge at the end of the block, but for those that leave.
+  bool diverges(const llvm::BasicBlock& block) const { return branches_[number(block)]; }
+  // For such a block: where its threads are together again; null if they never are.
+  llvm::BasicBlock* join_of(const llvm::BasicBlock& branch) const;
+  // The blocks before that.
+  llvm::SmallVector<llvm::BasicBlock*> divergent_blocks(const llvm::BasicBlock& branch) const;
   // Whether no waiting block can follow.
   bool is_leaving(const llvm::BasicBlock& block) const { return leaving_[number(block)]; }
 
@@ -34,6 +40,8 @@ class Convergence {
   void find_leaving(IsWaiting is_waiting);
   void find_ends();
   void find_post_dominators();
+  // Where threads are back together.
+  llvm::BitVector find_meetings(unsigned branch) const;
   llvm::BitVector find_divergent(unsigned branch) const;
   // The blocks on paths from a branch to some others, without these.
   llvm::BitVector find_between(unsigned branch, const llvm::BitVector& ends) const;

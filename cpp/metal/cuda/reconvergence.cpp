@@ -2,7 +2,6 @@
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -15,7 +14,6 @@
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
 #include "metal/compiler/internal_check.h"
 #include "metal/cuda/lane_operations.h"
-#include "metal/cuda/warp_uniformity.h"
 
 namespace metal::cuda {
 namespace {
@@ -42,12 +40,69 @@ bool has_endless_loop(Function& kernel) {
   return ending.size() != kernel.size();
 }
 
-bool comes_apart(Function& kernel) {
-  const compiler::Convergence convergence = find_convergence(kernel);
-  return llvm::any_of(kernel, [&](const BasicBlock& block) {
-    return has_lane_operation(block) && !convergence.is_convergent(block) &&
-           convergence.is_reached_apart(block);
-  });
+// Branches, the inner ones first, with the joins at which their lanes must wait for each other.
+using Branches = std::vector<std::pair<BasicBlock*, BasicBlock*>>;
+
+// What a kernel's SIMD-group functions need.
+class Needs {
+ public:
+  // In structured code, all functions ask the hardware for the active lanes. Otherwise those in
+  // convergent blocks wait for all lanes.
+  Needs(Function& kernel, bool is_structured)
+      : kernel_(kernel), is_structured_(is_structured), convergence_(find_convergence(kernel)) {}
+
+  Branches find_waiting() const {
+    Branches found;
+    for (BasicBlock* block : llvm::post_order(&kernel_)) {
+      BasicBlock* join = convergence_.diverges(*block) ? convergence_.join_of(*block) : nullptr;
+      if (join && asks_behind(*join)) found.push_back({block, join});
+    }
+    return found;
+  }
+
+  // Whether lanes are apart at a function, or those of some branch cannot wait for each other.
+  bool structure() const {
+    const llvm::DominatorTree dominators(kernel_);
+    const auto is_reached_apart = [&](const BasicBlock& block) {
+      return asks(block) && convergence_.is_reached_apart(block);
+    };
+    const auto is_entered_beside = [&](const auto& waiting) {
+      return llvm::any_of(convergence_.divergent_blocks(*waiting.first), [&](BasicBlock* block) {
+        return !dominators.dominates(waiting.first, block);
+      });
+    };
+    return llvm::any_of(kernel_, is_reached_apart) ||
+           llvm::any_of(find_waiting(), is_entered_beside);
+  }
+
+ private:
+  bool asks(const BasicBlock& block) const {
+    return has_lane_operation(block) && (is_structured_ || !convergence_.is_convergent(block));
+  }
+
+  // Whether a function that asks for the active lanes may follow a join before one that waits for
+  // all.
+  bool asks_behind(BasicBlock& join) const {
+    llvm::SmallSetVector<BasicBlock*, 16> seen;
+    seen.insert(&join);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (asks(*seen[i])) return true;
+      if (has_lane_operation(*seen[i])) continue;
+      seen.insert(llvm::succ_begin(seen[i]), llvm::succ_end(seen[i]));
+    }
+    return false;
+  }
+
+  Function& kernel_;
+  bool is_structured_;
+  compiler::Convergence convergence_;
+};
+
+void simplify_loops(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LoopSimplifyPass());
+  analyses.clear(kernel, kernel.getName());
+  passes.run(kernel, analyses);
 }
 
 void structure(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
@@ -58,41 +113,30 @@ void structure(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
   passes.addPass(llvm::FixIrreduciblePass());
   passes.addPass(llvm::UnifyLoopExitsPass());
   passes.addPass(llvm::StructurizeCFGPass());
-  passes.addPass(llvm::LoopSimplifyPass());
   analyses.clear(kernel, kernel.getName());
-  analyses.invalidate(kernel, passes.run(kernel, analyses));
+  passes.run(kernel, analyses);
 }
 
-// Puts the waits into structured control flow.
+// Puts the waits at joins.
 class Waits {
  public:
-  explicit Waits(Function& kernel)
-      : kernel_(kernel), dominators_(kernel), post_dominators_(kernel), loops_(dominators_) {}
-
-  void insert() {
-    for (auto [branch, join] : find_joins()) {
+  Waits(Function& kernel, const Branches& branches) : dominators_(kernel), loops_(dominators_) {
+    for (auto [branch, join] : branches) {
       BasicBlock* own = own_join(*branch, *join);
       places_.insert({together_before(*branch, *own), own});
     }
-    for (auto [place, join] : places_) wait(*place, *join);
+  }
+
+  void insert() {
+    for (auto [place, join] : places_) {
+      llvm::IRBuilder<> b(place->getTerminator());
+      llvm::Value* lanes = b.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
+      b.SetInsertPoint(join, join->getFirstInsertionPt());
+      b.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {lanes});
+    }
   }
 
  private:
-  // Divergent branches, the inner ones first, and where their lanes are together again, unless
-  // nothing follows there for which they must be.
-  std::vector<std::pair<BasicBlock*, BasicBlock*>> find_joins() {
-    compiler::Uniformity uniformity = find_warp_uniformity(kernel_);
-    const compiler::Convergence convergence = find_convergence(kernel_);
-    std::vector<std::pair<BasicBlock*, BasicBlock*>> found;
-    for (BasicBlock* block : llvm::post_order(&kernel_)) {
-      if (!uniformity.info().hasDivergentTerminator(*block)) continue;
-      const auto* next = post_dominators_.getNode(block)->getIDom();
-      BasicBlock* join = next ? next->getBlock() : nullptr;
-      if (join && !convergence.is_leaving(*join)) found.push_back({block, join});
-    }
-    return found;
-  }
-
   // The lanes of other branches may come to a join, too. Those of `branch` meet in front of it.
   BasicBlock* own_join(BasicBlock& branch, BasicBlock& join) {
     llvm::SetVector<BasicBlock*> between;
@@ -121,16 +165,7 @@ class Waits {
     return place;
   }
 
-  void wait(BasicBlock& place, BasicBlock& join) const {
-    llvm::IRBuilder<> b(place.getTerminator());
-    llvm::Value* lanes = b.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
-    b.SetInsertPoint(&join, join.getFirstInsertionPt());
-    b.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {lanes});
-  }
-
-  Function& kernel_;
   llvm::DominatorTree dominators_;
-  llvm::PostDominatorTree post_dominators_;
   llvm::LoopInfo loops_;
   llvm::SmallSetVector<std::pair<BasicBlock*, BasicBlock*>, 8> places_;
 };
@@ -138,10 +173,14 @@ class Waits {
 }  // namespace
 
 bool reconverge(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
-  if (!comes_apart(kernel) || has_endless_loop(kernel)) return false;
-  structure(kernel, analyses);
-  Waits(kernel).insert();
-  return true;
+  if (llvm::none_of(kernel, has_lane_operation) || has_endless_loop(kernel)) return false;
+  const Needs needs(kernel, /*is_structured=*/false);
+  const bool structures = needs.structure();
+  if (!structures && needs.find_waiting().empty()) return false;
+  if (structures) structure(kernel, analyses);
+  simplify_loops(kernel, analyses);
+  Waits(kernel, Needs(kernel, structures).find_waiting()).insert();
+  return structures;
 }
 
 }  // namespace metal::cuda

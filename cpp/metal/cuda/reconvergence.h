@@ -5,8 +5,8 @@
 
 namespace metal::cuda {
 
-// NVIDIA's assembler lets the lanes that diverge at a branch meet again where all its paths join,
-// and often earlier, but not in all code:
+// NVIDIA's assembler does not promise that the lanes that diverge at a branch are together again
+// where all its paths join, and in some code they could not be:
 //
 //   for (;;) {
 //     if (a || b) sum += simd_sum(x);  // lanes that tested `b` come later than the others
@@ -14,9 +14,10 @@ namespace metal::cuda {
 //     if (d) break;
 //   }
 //
-// A kernel that has SIMD-group functions where lanes may come apart gets structured control flow,
-// whose every branch has a block in which all its lanes wait for each other. Returns whether the
-// kernel was one. There, lanes that return early wait for the others, too.
+// So lanes wait for each other at the joins behind which SIMD-group functions ask the hardware for
+// the active lanes. If such functions are where lanes may come apart, or if paths into a branch's
+// code do not lead through the branch, the kernel gets structured control flow first. Returns
+// whether it did: then lanes that return early wait for the others, too.
 bool reconverge(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace metal::cuda
