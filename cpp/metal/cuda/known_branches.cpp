@@ -22,18 +22,20 @@ class BranchFolder {
  public:
   explicit BranchFolder(llvm::Function& kernel) : kernel_(kernel), dominators_(kernel) {}
 
-  void run() {
+  // Whether anything changed.
+  bool run() {
     for (BasicBlock& block : kernel_) {
       BranchInst* branch = conditional_branch(block);
       if (branch && branch == block.getFirstNonPHI() &&
           branch->getSuccessor(0) != branch->getSuccessor(1))
         fold(block, *branch);
     }
-    if (ways_.empty()) return;
+    if (ways_.empty()) return false;
     for (auto [before, block, to] : ways_) redirect(*before, *block, *to);
     llvm::removeUnreachableBlocks(kernel_);
     llvm::DominatorTree dominators(kernel_);
     llvm::PromoteMemToReg(slots_, dominators);
+    return true;
   }
 
  private:
@@ -106,6 +108,8 @@ class BranchFolder {
 
 }  // namespace
 
-void fold_known_branches(llvm::Function& kernel) { BranchFolder(kernel).run(); }
+void fold_known_branches(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses) {
+  if (BranchFolder(kernel).run()) analyses.invalidate(kernel, llvm::PreservedAnalyses::none());
+}
 
 }  // namespace metal::cuda

@@ -85,7 +85,7 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
 // Redirects ways into a block that only branches, on a condition by which they branched before.
 // LLVM's passes do so only without divergence. ptxas 13.0 joins such branches and one that returns,
 // and negates only one of the conditions that `p && q` is made of.
-void fold_known_branches(llvm::Function& kernel);
+void fold_known_branches(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
 // Keeps NVIDIA's assembler from unrolling loops, which LLVM has unrolled where that pays.
 // ptxas 13.0 and the drivers of its time do it wrong for some loops: for one that counts down while

@@ -180,6 +180,7 @@ bool reconverge(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
   if (structures) structure(kernel, analyses);
   simplify_loops(kernel, analyses);
   Waits(kernel, Needs(kernel, structures).find_waiting()).insert();
+  analyses.invalidate(kernel, llvm::PreservedAnalyses::none());
   return structures;
 }
 
