@@ -129,6 +129,9 @@ def test_metadata_of_the_function():
         return x
 
     assert documented.__name__ == "documented" and documented.__doc__ == "What it does."
+    for transform in (mx.grad, mx.value_and_grad, mx.vmap, mx.checkpoint):
+        made = transform(documented)
+        assert made.__name__ == "documented" and made.__doc__ == "What it does."
 
 
 # ---- state ----

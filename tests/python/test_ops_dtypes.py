@@ -89,6 +89,22 @@ def test_bool():
     np.testing.assert_array_equal(np.array(mx.maximum(x, y)), a | b)
 
 
+def test_logical_operations_take_any_number():
+    x = mx.array([0, 1], mx.uint8)
+    assert mx.logical_and(x, -1).tolist() == [False, True]
+    assert mx.logical_or(300, x).tolist() == [True, True]
+    assert mx.logical_xor(x, 0.5).tolist() == [True, False]
+    assert mx.logical_and(2, True).dtype == mx.bool_
+
+
+@pytest.mark.parametrize("stream", [mx.cpu, mx.gpu])
+def test_signs(stream):
+    for dtype in (mx.float32, mx.float16, mx.bfloat16):
+        x = mx.array([float("nan"), -0.0, 0.0, 2.0, -3.0, float("-inf")], dtype)
+        signs = mx.sign(x, stream=stream).astype(mx.float32)
+        assert signs.tolist() == [0, 0, 0, 1, -1, -1]
+
+
 SHAPES = [
     ((5,), (5,)),
     ((4, 1), (3,)),

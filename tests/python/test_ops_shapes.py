@@ -147,6 +147,14 @@ def test_selection():
     )
     assert mx.slice(mx.arange(10), mx.array([3]), (0,), (2,)).tolist() == [3, 4]
     assert mx.slice_update(mx.zeros(4), mx.ones(2), mx.array([1]), (0,)).tolist() == [0, 1, 1, 0]
+    # An update is broadcast along the axes that have no start.
+    zeros = mx.zeros((2, 3))
+    row = mx.slice_update(zeros, mx.array(9.0), mx.array([1]), (0,))
+    assert row.tolist() == [[0, 0, 0], [9, 9, 9]]
+    column = mx.slice_update(zeros, mx.array([9.0]), mx.array([2]), (1,))
+    assert column.tolist() == [[0, 0, 9], [0, 0, 9]]
+    element = mx.slice_update(zeros, mx.array([[9.0]]), mx.array([1, 1]), (0, 1))
+    assert element.tolist() == [[0, 0, 0], [0, 9, 0]]
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, None])

@@ -79,6 +79,23 @@ def test_work_across_streams():
     mx.synchronize()
 
 
+def test_memory_of_outputs_that_nobody_uses_stays_with_their_stream():
+    """The eigenvalues are dropped before they are computed. Their memory is not reused till then."""
+    a = mx.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 5.0]])
+    w = mx.array([0.0, 1.0, 2.0])
+    for _ in range(20):
+        vectors = mx.linalg.eigh(a, stream=mx.cpu)[1]
+        scaled = mx.expand_dims(w * 1, -1, stream=mx.cpu)
+        mx.eval(vectors, scaled)
+        assert scaled.flatten().tolist() == [0, 1, 2]
+
+    def weighted(a):
+        return (mx.linalg.eigvalsh(a, stream=mx.cpu) * w).sum()
+
+    expected = (vectors * w) @ vectors.T
+    assert mx.allclose(mx.grad(weighted)(a), expected, atol=1e-5)
+
+
 def test_small_operations_keep_their_place_behind_large_ones():
     other = mx.new_stream(mx.gpu)
     for _ in range(20):

@@ -187,7 +187,9 @@ array slice_update(const array& src, const array& update, const array& start,
       invalid_argument("slice_update", message("An update of shape ", update.shape(),
                                                " does not fit into shape ", src.shape(), "."));
     }
+    if (shape[i] == 1 && std::ranges::find(axes, i) == axes.end()) shape[i] = src.shape(i);
   }
+  value = broadcast_to(value, shape, stream);
   auto primitive = std::make_shared<DynamicSliceUpdate>(stream, std::move(axes));
   return array(src.shape(), src.dtype(), std::move(primitive),
                {src, value, reshape(start, {-1}, stream)});

@@ -81,11 +81,18 @@ class Evaluation {
     };
     auto order = topological_order(outputs, pending, false);
     for (const auto& node : order) {
+      has_siblings_ |= node.num_siblings() > 0;
       for (const auto& in : node.inputs()) {
         if (in.status() == array::Status::unscheduled &&
             in.primitive().stream() != node.primitive().stream()) {
           needed_elsewhere_.insert(in.node_id());
         }
+      }
+    }
+    if (has_siblings_) {
+      for (const auto& out : outputs) used_.insert(out.id());
+      for (const auto& node : order) {
+        for (const auto& in : node.inputs()) used_.insert(in.id());
       }
     }
     return order;
@@ -146,6 +153,15 @@ class Evaluation {
     };
     attach(node);
     std::for_each(siblings.begin(), siblings.end(), attach);
+    // Nobody may hold an output that no operation here uses. Its memory must not go to another
+    // stream before it is written.
+    const auto keep_unused = [&](const array& a) {
+      if (!used_.contains(a.id()) && a.data_shared_ptr()) done.keep(a.data_shared_ptr());
+    };
+    if (!siblings.empty()) {
+      keep_unused(node);
+      std::for_each(siblings.begin(), siblings.end(), keep_unused);
+    }
     if (signal_now) {
       done.signal(done.stream());
     }
@@ -200,6 +216,9 @@ class Evaluation {
 
   size_t operations_ = 0;
   std::unordered_map<int, StreamEvent> events_;
+  // If nodes have siblings: the arrays that are inputs of nodes, or what the caller wants.
+  bool has_siblings_ = false;
+  std::unordered_set<std::uintptr_t> used_;
   // Nodes that another stream waits for.
   std::unordered_set<std::uintptr_t> needed_elsewhere_;
 };

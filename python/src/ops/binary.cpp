@@ -33,9 +33,17 @@ const BinaryEntry kBinaryFunctions[] = {
 constexpr std::string_view kPositional[] = {"logical_and", "logical_or", "logical_xor", "logaddexp",
                                             "arctan2",     "power",      "minimum",     "maximum"};
 
+// Logical operations take any number of Python, as they only ask whether it is zero.
+ArrayLike as_truth(const ArrayLike& operand) {
+  const bool is_number = PyLong_Check(operand.value.ptr()) || PyFloat_Check(operand.value.ptr());
+  return is_number ? ArrayLike{py::bool_(operand.value)} : operand;
+}
+
 void define_binary(py::module_& m, const BinaryEntry& entry) {
-  auto call = [function = entry.function](const ArrayLike& a, const ArrayLike& b, StreamArg s) {
-    auto [x, y] = to_arrays(a, b);
+  const bool is_logical = std::string_view(entry.name).starts_with("logical_");
+  auto call = [function = entry.function, is_logical](const ArrayLike& a, const ArrayLike& b,
+                                                      StreamArg s) {
+    auto [x, y] = is_logical ? to_arrays(as_truth(a), as_truth(b)) : to_arrays(a, b);
     return function(x, y, s);
   };
   const std::string doc = binary_doc(entry.doc);

@@ -112,10 +112,8 @@ py::object compile(const py::object& fun, const py::object& inputs, const py::ob
   if (!PyCallable_Check(fun.ptr())) {
     throw py::type_error("[compile] Expected a function but got " + type_name(fun) + ".");
   }
-  py::object compiled = py::cast(
-      Compiled{fun, inputs, outputs, std::make_shared<mx::detail::CompileCache>(shapeless)});
-  copy_metadata(compiled, fun);
-  return compiled;
+  return named_like(
+      Compiled{fun, inputs, outputs, std::make_shared<mx::detail::CompileCache>(shapeless)}, fun);
 }
 
 }  // namespace

@@ -246,10 +246,10 @@ class ValueAndGrad {
   bool with_value_;
 };
 
-ValueAndGrad make_value_and_grad(const py::object& fun, const py::object& argnums,
-                                 const py::object& argnames, bool with_value) {
+py::object make_value_and_grad(const py::object& fun, const py::object& argnums,
+                               const py::object& argnames, bool with_value) {
   std::string op = with_value ? "[value_and_grad]" : "[grad]";
-  return ValueAndGrad(fun, select(argnums, argnames, op), op, with_value);
+  return named_like(ValueAndGrad(fun, select(argnums, argnames, op), op, with_value), fun);
 }
 
 // Wraps fun(*arrays) -> array or sequence of arrays as a function of flat arrays.
@@ -335,7 +335,7 @@ void init_grad(py::module_& m) {
       "checkpoint",
       [](const py::object& fun) {
         check_callable(fun, "checkpoint");
-        return Checkpoint{fun};
+        return named_like(Checkpoint{fun}, fun);
       },
       "fun"_a, kCheckpointDoc);
 }

@@ -39,3 +39,9 @@ class FlatFunction {
 
 // Makes a callable carry the name, documentation and attributes of the function it wraps.
 void copy_metadata(py::handle wrapper, py::handle wrapped);
+template <typename T>
+py::object named_like(T wrapper, const py::object& wrapped) {
+  py::object named = py::cast(std::move(wrapper));
+  copy_metadata(named, wrapped);
+  return named;
+}

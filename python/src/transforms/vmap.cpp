@@ -141,7 +141,7 @@ void init_vmap(py::module_& m) {
         if (!PyCallable_Check(fun.ptr())) {
           throw py::type_error("[vmap] Expected a function but got " + type_name(fun) + ".");
         }
-        return Vmap{fun, in_axes, out_axes};
+        return named_like(Vmap{fun, in_axes, out_axes}, fun);
       },
       "fun"_a, "in_axes"_a = 0, "out_axes"_a = 0, kVmapDoc);
 }

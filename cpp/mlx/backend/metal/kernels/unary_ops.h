@@ -89,7 +89,6 @@ struct Sign {
     return T(T(0) < x) - T(x < T(0));
   }
   static bool apply(bool x) { return x; }
-  static float apply(float x) { return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x; }
   static complex64_t apply(complex64_t x) {
     float r = cabs_(x);
     return r == 0.0f ? x : complex64_t(x.real / r, x.imag / r);
