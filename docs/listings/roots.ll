@@ -671,6 +671,8 @@ rest.done:                                        ; preds = %rest.loop, %x.done
   br i1 %54, label %y.loop, label %y.done
 }
 
+; ---- late-bfloat: as before
+
 ; ---- reciprocal-roots: as before
 
 ; ---- compare-halves: as before

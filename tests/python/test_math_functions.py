@@ -161,6 +161,8 @@ FLOATS = {
         "M_PI_F == 3.14159265f",
         "half(M_E_H) == half(2.718281828f)",
         "MAXHALF == half(65504)",
+        "as_type<ushort>(MAXBFLOAT) == 0x7f7f",
+        "as_type<ushort>(HUGE_VALBF) == 0x7f80",
     ]
     + ["HUGE_VALF == inf", "M_LN2_BF == bfloat(0.6931471806f)", "M_SQRT1_2_F == 0.707106781f"],
 }
@@ -263,3 +265,82 @@ def test_plain_names_follow_the_math_mode(rng):
         got = run_kernel(source, {"x": x}, outputs, x.size, **options)
         np.testing.assert_array_equal(got[0], got[same])
         assert np.any(got[0] != got[other])
+
+
+@pytest.mark.parametrize("function", ["-p", "abs(p)", "copysign(p, bfloat(-1))"])
+def test_signs_of_bfloat_denormals(function: str):
+    """Processors have instructions for bfloat that take denormals for zero."""
+    bits = np.concatenate([np.arange(1, 256), 0x8000 + np.arange(1, 256)]).astype(np.uint16)
+    source = f"""
+      uint i = thread_position_in_grid.x;
+      bfloat p = x[i];
+      bfloat2 squares = bfloat2(p, p) * bfloat2(p, p);
+      out[i] = {function};
+      sums[i] = squares.x + squares.y;
+    """
+    outputs = {name: ((bits.size,), mx.bfloat16) for name in ("out", "sums")}
+    x = mx.array(bits).view(mx.bfloat16)
+    got = run_kernel(source, {"x": x}, outputs, bits.size)[0]
+    want = {"-p": bits ^ 0x8000, "abs(p)": bits & 0x7FFF}.get(function, bits | 0x8000)
+    np.testing.assert_array_equal(np.array(mx.array(got).astype(mx.bfloat16).view(mx.uint16)), want)
+
+
+FUNCTIONS = {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "exp10": lambda x: np.power(10.0, x),
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": lambda x: np.arcsin(x / 4),
+    "acos": lambda x: np.arccos(x / 4),
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "log": lambda x: np.log(np.abs(x)),
+    "log2": lambda x: np.log2(np.abs(x)),
+    "log10": lambda x: np.log10(np.abs(x)),
+    "sqrt": lambda x: np.sqrt(np.abs(x)),
+    "rsqrt": lambda x: 1 / np.sqrt(np.abs(x)),
+    "rint": np.rint,
+    "round": lambda x: np.trunc(x + np.copysign(0.5, x)),
+    "floor": np.floor,
+    "trunc": np.trunc,
+    "fract": lambda x: x - np.floor(x),
+    "sinpi": lambda x: np.sin(np.pi * x),
+    "cospi": lambda x: np.cos(np.pi * x),
+}
+ARGUMENTS = {"asin": "x[i] / 4", "acos": "x[i] / 4"} | dict.fromkeys(
+    ["log", "log2", "log10", "sqrt", "rsqrt"], "abs(x[i])"
+)
+POWERS = {"pow(abs(x[i]), 1.5f)": 1.5, "powr(abs(x[i]), -0.75f)": -0.75, "pow(abs(x[i]), 2.0f)": 2}
+
+
+@pytest.mark.parametrize("mode", ["safe", "relaxed", "fast"])
+@pytest.mark.parametrize("name", ["float", "half", "bfloat"])
+def test_functions_in_every_math_mode(rng, mode: str, name: str):
+    """Constants in the library's code, such as the logarithm of a base 2, must not be folded away."""
+    x = np.concatenate([rng.uniform(-4, 4, 500), [0.5, 1.25, -0.75, 2.5]]).astype(np.float32)
+    dtype = {"float": mx.float32, "half": mx.float16, "bfloat": mx.bfloat16}[name]
+    values = np.array(mx.array(x).astype(dtype).astype(mx.float32), np.float64)
+    calls = {f"{f}({ARGUMENTS.get(f, 'x[i]')})": g(values) for f, g in FUNCTIONS.items()}
+    calls |= {call: np.power(np.abs(values), power) for call, power in POWERS.items()}
+    if name != "float":
+        calls = {call.replace("f)", f"{name[0]})" if name == "half" else "bf)"): want
+                 for call, want in calls.items() if "/ 4" not in call}  # fmt: skip
+    tolerance = {"float": 2e-5, "half": 4e-3, "bfloat": 3e-2}[name]
+    for space in ("", "fast::", "precise::") if name == "float" else ("",):
+        body = "\n".join(f"out[i * {len(calls)} + {k}] = {space}{c};" for k, c in enumerate(calls))
+        got = run_one(
+            f"uint i = thread_position_in_grid.x;\n{body}",
+            {"x": mx.array(x).astype(dtype)},
+            {"out": ((x.size, len(calls)), dtype)},
+            x.size,
+            compile_options={"math_mode": mode},
+        )
+        for column, (call, want) in zip(np.array(got, np.float64).T, calls.items()):
+            np.testing.assert_allclose(
+                column, want, rtol=tolerance, atol=tolerance, err_msg=f"{space}{call}"
+            )

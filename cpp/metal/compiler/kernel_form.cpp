@@ -376,6 +376,25 @@ void resolve_math_mode(llvm::Module& module) {
   question->eraseFromParent();
 }
 
+// Clang gives calls, selects, phis and negations the flags of the whole source's math mode, also
+// where `float_control(precise, on)` has another one: the math library would lose its rounding. It
+// marks functions that have such code.
+void keep_precise(llvm::Module& module) {
+  const auto is = [](const llvm::Function& function, const char* attribute, const char* value) {
+    return function.getFnAttribute(attribute).getValueAsString() == value;
+  };
+  for (llvm::Function& function : module) {
+    if (!is(function, "approx-func-fp-math", "true") ||
+        !is(function, "no-signed-zeros-fp-math", "false"))
+      continue;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (llvm::isa<llvm::FPMathOperator>(instruction) &&
+          !llvm::isa<llvm::BinaryOperator, llvm::CmpInst>(instruction))
+        instruction.copyFastMathFlags(llvm::FastMathFlags());
+    }
+  }
+}
+
 void check_symbols(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
