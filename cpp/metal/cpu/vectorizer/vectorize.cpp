@@ -109,6 +109,9 @@ class Vectorizer {
   void choose_width(const PassContext& context) {
     if (context.reads_rows || exceeds_registers(*body_, context.shapes, context.costs(*body_)))
       variant_.width = std::max(variant_.width / 2, kNarrowestGang);
+    while (variant_.width > kNarrowestGang &&
+           is_long(*body_, variant_.width, context.costs(*body_)))
+      variant_.width /= 2;
   }
 
   // GangCode says what the clones are for.

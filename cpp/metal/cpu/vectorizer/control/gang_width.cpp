@@ -11,6 +11,17 @@
 
 namespace metal::cpu {
 
+namespace {
+
+constexpr uint64_t kLongCode = 4000;  // vector instructions
+
+}  // namespace
+
+bool is_long(const llvm::Function& body, uint32_t width, const llvm::TargetTransformInfo& costs) {
+  const uint64_t registers = uint64_t{32} * width / vector_registers(body, costs).bits;
+  return registers > 1 && registers * body.getInstructionCount() > kLongCode;
+}
+
 bool exceeds_registers(llvm::Function& body, const BodyShapes& shapes,
                        const llvm::TargetTransformInfo& costs) {
   const llvm::DominatorTree dominators(body);
