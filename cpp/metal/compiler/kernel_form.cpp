@@ -378,7 +378,7 @@ void resolve_math_mode(llvm::Module& module) {
 
 // Clang gives calls, selects, phis and negations the flags of the whole source's math mode, also
 // where `float_control(precise, on)` has another one: the math library would lose its rounding. It
-// marks functions that have such code.
+// marks functions that have such code. That there are no NaNs and infinities stays.
 void keep_precise(llvm::Module& module) {
   const auto is = [](const llvm::Function& function, const char* attribute, const char* value) {
     return function.getFnAttribute(attribute).getValueAsString() == value;
@@ -388,9 +388,13 @@ void keep_precise(llvm::Module& module) {
         !is(function, "no-signed-zeros-fp-math", "false"))
       continue;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (llvm::isa<llvm::FPMathOperator>(instruction) &&
-          !llvm::isa<llvm::BinaryOperator, llvm::CmpInst>(instruction))
-        instruction.copyFastMathFlags(llvm::FastMathFlags());
+      if (!llvm::isa<llvm::FPMathOperator>(instruction) ||
+          llvm::isa<llvm::BinaryOperator, llvm::CmpInst>(instruction))
+        continue;
+      instruction.setHasAllowReassoc(false);
+      instruction.setHasAllowContract(false);
+      instruction.setHasAllowReciprocal(false);
+      instruction.setHasApproxFunc(false);
     }
   }
 }
