@@ -24,12 +24,12 @@ Convergence::Convergence(llvm::Function& function, llvm::UniformityInfo& uniform
   }
   find_ends();
   find_post_dominators();
-  branches_.resize(blocks_.size());
+  regions_.resize(blocks_.size());
   divergent_.resize(blocks_.size());
   for (unsigned i = 0; i < blocks_.size(); ++i) {
     if (next_[i].size() < 2 || !uniformity.hasDivergentTerminator(*blocks_[i])) continue;
-    branches_.set(i);
-    divergent_ |= find_divergent(i);
+    regions_[i] = find_region(i);
+    divergent_ |= regions_[i];
   }
 }
 
@@ -104,27 +104,22 @@ void Convergence::find_post_dominators() {
   }
 }
 
-llvm::BitVector Convergence::find_meetings(unsigned branch) const {
+llvm::BitVector Convergence::find_region(unsigned branch) const {
   llvm::BitVector ends = post_dominators_[branch];
   ends.reset(branch);
   for (unsigned end : post_dominators_[branch].set_bits()) {
     if (is_in_later_iteration(end, branch)) ends.reset(end);
   }
-  return ends;
-}
-
-llvm::BitVector Convergence::find_divergent(unsigned branch) const {
-  return find_between(branch, find_meetings(branch));
+  return find_between(branch, ends);
 }
 
 llvm::BasicBlock* Convergence::join_of(const llvm::BasicBlock& branch) const {
   const unsigned from = number(branch);
-  const llvm::BitVector meetings = find_meetings(from);
-  llvm::BitVector between = find_between(from, meetings);
-  between.set(from);
-  for (unsigned block : between.set_bits()) {
+  llvm::BitVector inside = regions_[from];
+  inside.set(from);
+  for (unsigned block : inside.set_bits()) {
     for (unsigned to : next_[block]) {
-      if (meetings[to]) return blocks_[to];
+      if (!inside[to]) return blocks_[to];
     }
   }
   return nullptr;
@@ -133,7 +128,7 @@ llvm::BasicBlock* Convergence::join_of(const llvm::BasicBlock& branch) const {
 llvm::SmallVector<llvm::BasicBlock*> Convergence::divergent_blocks(
     const llvm::BasicBlock& branch) const {
   llvm::SmallVector<llvm::BasicBlock*> found;
-  for (unsigned block : find_divergent(number(branch)).set_bits()) found.push_back(blocks_[block]);
+  for (unsigned block : regions_[number(branch)].set_bits()) found.push_back(blocks_[block]);
   return found;
 }
 
@@ -164,23 +159,28 @@ llvm::BitVector Convergence::find_between(unsigned branch, const llvm::BitVector
   return seen;
 }
 
-bool Convergence::is_reached_apart(const llvm::BasicBlock& block) const {
-  return llvm::any_of(branches_.set_bits(), [&](unsigned branch) {
-    const llvm::BitVector divergent = find_divergent(branch);
-    const unsigned reached = number(block);
-    return divergent[reached] && find_ways(branch, divergent)[reached] >= blocks_.size();
-  });
+llvm::SmallVector<llvm::BasicBlock*> Convergence::reached_apart() const {
+  llvm::BitVector apart(blocks_.size());
+  for (unsigned branch = 0; branch < blocks_.size(); ++branch) {
+    if (regions_[branch].empty()) continue;
+    const std::vector<unsigned> ways = find_ways(branch);
+    for (unsigned block : regions_[branch].set_bits()) {
+      if (ways[block] >= blocks_.size()) apart.set(block);
+    }
+  }
+  llvm::SmallVector<llvm::BasicBlock*> found;
+  for (unsigned block : apart.set_bits()) found.push_back(blocks_[block]);
+  return found;
 }
 
 // A way is the branch's successor that threads took or, where such ways join, the number of that
 // block plus the number of blocks.
-std::vector<unsigned> Convergence::find_ways(unsigned branch,
-                                             const llvm::BitVector& divergent) const {
+std::vector<unsigned> Convergence::find_ways(unsigned branch) const {
   std::vector<unsigned> ways(blocks_.size(), kNoWay);
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned block = ways.size(); block-- > 0;) {  // blocks before those that they lead to
-      if (!divergent[block] || ways[block] == block + ways.size()) continue;
+      if (!regions_[branch][block] || ways[block] == block + ways.size()) continue;
       const unsigned way = find_way(branch, block, ways);
       changed |= way != ways[block];
       ways[block] = way;

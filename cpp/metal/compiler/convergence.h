@@ -20,11 +20,11 @@ class Convergence {
   Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity, IsWaiting is_waiting);
 
   bool is_convergent(const llvm::BasicBlock& block) const { return !divergent_[number(block)]; }
-  // Whether some of the threads that diverged at a branch may come to the block before others of
+  // The blocks to which some of the threads that diverged at a branch may come before others of
   // them: with and without a test of `b`, in `if (a || b) { block }`.
-  bool is_reached_apart(const llvm::BasicBlock& block) const;
+  llvm::SmallVector<llvm::BasicBlock*> reached_apart() const;
   // Whether threads diverge at the end of the block, but for those that leave.
-  bool diverges(const llvm::BasicBlock& block) const { return branches_[number(block)]; }
+  bool diverges(const llvm::BasicBlock& block) const { return !regions_[number(block)].empty(); }
   // For such a block: where its threads are together again; null if they never are.
   llvm::BasicBlock* join_of(const llvm::BasicBlock& branch) const;
   // The blocks before that.
@@ -40,14 +40,13 @@ class Convergence {
   void find_leaving(IsWaiting is_waiting);
   void find_ends();
   void find_post_dominators();
-  // Where threads are back together.
-  llvm::BitVector find_meetings(unsigned branch) const;
-  llvm::BitVector find_divergent(unsigned branch) const;
+  // The blocks between a branch and where its threads are back together.
+  llvm::BitVector find_region(unsigned branch) const;
   // The blocks on paths from a branch to some others, without these.
   llvm::BitVector find_between(unsigned branch, const llvm::BitVector& ends) const;
   bool is_in_later_iteration(unsigned block, unsigned branch) const;
-  // The way by which threads come from a branch to each of its divergent blocks.
-  std::vector<unsigned> find_ways(unsigned branch, const llvm::BitVector& divergent) const;
+  // The way by which threads come from a branch to each block of its region.
+  std::vector<unsigned> find_ways(unsigned branch) const;
   unsigned find_way(unsigned branch, unsigned block, llvm::ArrayRef<unsigned> ways) const;
 
   llvm::DominatorTree dominators_;
@@ -58,7 +57,7 @@ class Convergence {
   std::vector<llvm::SmallVector<unsigned, 2>> next_;  // successors that are not leaving
   llvm::BitVector ends_;                              // where paths that do not leave end
   std::vector<llvm::BitVector> post_dominators_;      // without itself, unless in a loop
-  llvm::BitVector branches_;                          // where threads diverge
+  std::vector<llvm::BitVector> regions_;              // of the blocks where threads diverge
   llvm::BitVector divergent_;
 };
 

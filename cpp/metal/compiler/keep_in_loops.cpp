@@ -96,10 +96,11 @@ class LoopKeeper {
     ends_.clear();
     auto loops = loops_.getLoopsInPreorder();
     for (Loop* loop : llvm::reverse(loops)) {
-      if (!is_loop_of_source(*loop)) continue;
+      if (!is_loop_of_source(*loop) || changed_.contains(loop->getHeader())) continue;
       Blocks leaving = blocks_that_leave(*loop);
-      if (!changed_.contains(loop->getHeader())) split_exits(*loop, leaving);
-      if (leaving.empty() || !changed_.insert(loop->getHeader()).second) continue;
+      split_exits(*loop, leaving);
+      if (leaving.empty()) continue;
+      changed_.insert(loop->getHeader());
       keep(*loop, leaving);
       return true;
     }

@@ -26,9 +26,7 @@ class BranchFolder {
   bool run() {
     for (BasicBlock& block : kernel_) {
       BranchInst* branch = conditional_branch(block);
-      if (branch && branch == block.getFirstNonPHI() &&
-          branch->getSuccessor(0) != branch->getSuccessor(1))
-        fold(block, *branch);
+      if (branch && only_branches(block, *branch)) fold(block, *branch);
     }
     if (ways_.empty()) return false;
     for (auto [before, block, to] : ways_) redirect(*before, *block, *to);
@@ -39,6 +37,13 @@ class BranchFolder {
   }
 
  private:
+  // A condition that is a phi of the block is another one each time that the block is entered.
+  static bool only_branches(const BasicBlock& block, const BranchInst& branch) {
+    const auto* condition = llvm::dyn_cast<llvm::Instruction>(branch.getCondition());
+    return &branch == block.getFirstNonPHI() && (!condition || condition->getParent() != &block) &&
+           branch.getSuccessor(0) != branch.getSuccessor(1);
+  }
+
   // A way into a block, and where it leads on to.
   struct Way {
     BasicBlock *before, *block, *to;

@@ -63,15 +63,13 @@ class Needs {
   // Whether lanes are apart at a function, or those of some branch cannot wait for each other.
   bool structure() const {
     const llvm::DominatorTree dominators(kernel_);
-    const auto is_reached_apart = [&](const BasicBlock& block) {
-      return asks(block) && convergence_.is_reached_apart(block);
-    };
     const auto is_entered_beside = [&](const auto& waiting) {
       return llvm::any_of(convergence_.divergent_blocks(*waiting.first), [&](BasicBlock* block) {
         return !dominators.dominates(waiting.first, block);
       });
     };
-    return llvm::any_of(kernel_, is_reached_apart) ||
+    return llvm::any_of(convergence_.reached_apart(),
+                        [&](const BasicBlock* block) { return asks(*block); }) ||
            llvm::any_of(find_waiting(), is_entered_beside);
   }
 

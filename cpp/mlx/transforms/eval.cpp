@@ -80,8 +80,9 @@ class Evaluation {
       return true;
     };
     auto order = topological_order(outputs, pending, false);
+    bool has_siblings = false;
     for (const auto& node : order) {
-      has_siblings_ |= node.num_siblings() > 0;
+      has_siblings |= node.num_siblings() > 0;
       for (const auto& in : node.inputs()) {
         if (in.status() == array::Status::unscheduled &&
             in.primitive().stream() != node.primitive().stream()) {
@@ -89,7 +90,7 @@ class Evaluation {
         }
       }
     }
-    if (has_siblings_) {
+    if (has_siblings) {
       for (const auto& out : outputs) used_.insert(out.id());
       for (const auto& node : order) {
         for (const auto& in : node.inputs()) used_.insert(in.id());
@@ -217,7 +218,6 @@ class Evaluation {
   size_t operations_ = 0;
   std::unordered_map<int, StreamEvent> events_;
   // If nodes have siblings: the arrays that are inputs of nodes, or what the caller wants.
-  bool has_siblings_ = false;
   std::unordered_set<std::uintptr_t> used_;
   // Nodes that another stream waits for.
   std::unordered_set<std::uintptr_t> needed_elsewhere_;
