@@ -1,4 +1,4 @@
-// Makes the lanes of a warp run together what the threads of a SIMD-group do together.
+// Makes the lanes of a warp do together what the threads of a SIMD-group do together.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

@@ -49,20 +49,25 @@ uint32_t summed_with(llvm::Instruction& instruction) {
 
 uint32_t find_summed_positions(llvm::Function& kernel, bool replace) {
   uint32_t found = 0;
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(kernel))) {
+  llvm::SmallVector<llvm::Instruction*> sums;
+  for (llvm::Instruction& instruction : llvm::instructions(kernel)) {
     const uint32_t size = summed_with(instruction);
     if (!size || (found && size != found)) continue;
     found = size;
-    if (!replace) continue;
-    llvm::IRBuilder<> b(&instruction);
-    auto position = kernel.getParent()->getOrInsertFunction(
-        std::string(compiler::kBuiltinPrefix) + "thread_position_in_grid",
-        llvm::FunctionType::get(b.getInt32Ty(), {b.getInt32Ty()}, /*isVarArg=*/false));
+    sums.push_back(&instruction);
+  }
+  if (!replace || !found) return found;
+  llvm::IRBuilder<> b(kernel.getContext());
+  auto position = kernel.getParent()->getOrInsertFunction(
+      std::string(compiler::kBuiltinPrefix) + "thread_position_in_grid",
+      llvm::FunctionType::get(b.getInt32Ty(), {b.getInt32Ty()}, /*isVarArg=*/false));
+  for (llvm::Instruction* sum : sums) {
+    b.SetInsertPoint(sum);
     auto* call = b.CreateCall(position, {b.getInt32(0)});
     call->setDoesNotAccessMemory();
     call->setDoesNotThrow();
-    instruction.replaceAllUsesWith(call);
-    llvm::RecursivelyDeleteTriviallyDeadInstructions(&instruction);
+    sum->replaceAllUsesWith(call);
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(sum);
   }
   return found;
 }
