@@ -56,20 +56,28 @@ struct Launch {
 // Floats in one region share a lock while they are added to.
 inline constexpr uintptr_t kRegionSize = 512;  // bytes: most rows lie in one region
 
-// Deferred additions to floats in device memory. Those of one region are made under one lock.
+// Deferred additions to floats in device memory. Those of one region are made under one lock, so
+// many scalars wait: each lock is then taken for several of them.
 struct Additions {
-  static constexpr uint32_t kMax = 64;  // entries of a full list
   static constexpr uint32_t kRow = 32;  // floats in a row, all of one region
+  static constexpr uint32_t kMaxRows = 64;
+  static constexpr uint32_t kMaxScalars = 4096;
+  static constexpr uint32_t kMaxAtOnce = 64;  // scalars that the lanes of a gang append
 
-  // The lengths of the two lists. Entries before `first` are unused. When a list is full, generated
-  // code makes all additions.
+  // The lengths of the two lists. Generated code makes all additions when one is full.
   uint32_t rows;
   uint32_t scalars;
-  float* row[kMax];
-  float* place[kMax];  // of the scalars
-  float value[kMax];
-  alignas(64) float addends[kMax][kRow];
-  uint32_t first;  // 0, or kMax - 1 if no addition may be deferred
+  // The lengths of full lists: 1 if no addition may be deferred.
+  uint32_t full_rows;
+  uint32_t full_scalars;
+  // What is before these entries belongs to threadgroups that have ended.
+  uint32_t ended_rows;
+  uint32_t ended_scalars;
+  float* row[kMaxRows];
+  alignas(64) float addends[kMaxRows][kRow];
+  // Of the scalars.
+  float* place[kMaxScalars];
+  float value[kMaxScalars];
 };
 
 // One threadgroup while it runs on one worker.

@@ -185,8 +185,7 @@ void Worker::run_threadgroups(Dispatch& dispatch, uint64_t first, uint64_t last)
   group_.scheduler = &scheduler_;
   group_.additions = &additions_;
   group_.histories = histories_;
-  additions_.first = dispatch.shares_results() ? Additions::kMax - 1 : 0;
-  additions_.rows = additions_.scalars = additions_.first;
+  start_additions(additions_, !dispatch.shares_results());
   place(group_, dispatch.order()[first]);
   while (next_ < last_ && !dispatch.stopped()) {
     if (needs_fibres(dispatch.code(group_))) {
@@ -195,6 +194,7 @@ void Worker::run_threadgroups(Dispatch& dispatch, uint64_t first, uint64_t last)
       run_directly();
     }
   }
+  if (!dispatch.stopped()) make_additions(additions_);
   if (!group_.launch->cached_stores) finish_nontemporal_stores();
   dispatch_.store(nullptr, std::memory_order_release);
 }
@@ -239,8 +239,7 @@ void Worker::carrier_body(Fibre* self) {
       } else {
         worker.run_threads(code);
       }
-      if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.first)
-        metal_cpu_make_additions(&worker.group_);
+      end_threadgroup(worker.additions_);
       worker.leave_kernel();
       if (checked) worker.end_checks();
     }

@@ -17,6 +17,8 @@
 namespace metal::cpu {
 namespace {
 
+constexpr size_t kRowSize = sizeof(Additions::addends[0]);
+
 bool is_unused_addition(const llvm::AtomicRMWInst& operation) {
   return is_float_add(operation) && operation.use_empty();
 }
@@ -37,31 +39,37 @@ std::optional<Buffers> otherwise_used_buffers(const llvm::Function& body, llvm::
   return buffers;
 }
 
-// Appends an addition to a list of deferred ones.
+// Appends additions to a list of deferred ones.
 class DeferredList {
  public:
-  DeferredList(llvm::IRBuilder<>& builder, llvm::Value* group, size_t count)
+  // The offsets are those of the list's length and of the length of a full list.
+  DeferredList(llvm::IRBuilder<>& builder, llvm::Value* group, size_t count, size_t full)
       : b_(builder),
         group_(group),
         additions_(GroupAccess(builder, group).additions()),
         count_place_(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), additions_, count)),
-        count_(b_.CreateLoad(b_.getInt32Ty(), count_place_, "waiting")) {}
+        count_(b_.CreateLoad(b_.getInt32Ty(), count_place_, "waiting")),
+        full_(b_.CreateLoad(b_.getInt32Ty(),
+                            b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), additions_, full))) {}
 
-  void store(llvm::Value* value, size_t array, size_t size) {
-    if (value->getType()->isPointerTy()) value = b_.CreateAddrSpaceCast(value, b_.getPtrTy());
-    llvm::Value* start = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), additions_, array);
+  // Stores what belongs to the `i`-th new entry and perhaps to those behind it.
+  void store(llvm::Value* value, size_t array, size_t size, unsigned i = 0) {
+    if (value->getType()->isPtrOrPtrVectorTy())
+      value = b_.CreateAddrSpaceCast(value, value->getType()->getWithNewType(b_.getPtrTy()));
+    llvm::Value* start =
+        b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), additions_, array + i * size);
     llvm::Value* place = b_.CreateInBoundsGEP(llvm::ArrayType::get(b_.getInt8Ty(), size), start,
                                               b_.CreateZExt(count_, b_.getInt64Ty()));
-    b_.CreateAlignedStore(value, place, llvm::Align(value->getType()->isVectorTy() ? 64 : 4));
+    b_.CreateAlignedStore(value, place, llvm::Align(size == kRowSize ? 64 : 4));
   }
 
-  void finish() {
-    llvm::Value* count = b_.CreateAdd(count_, b_.getInt32(1));
+  void finish(unsigned added = 1) {
+    llvm::Value* count = b_.CreateAdd(count_, b_.getInt32(added));
     b_.CreateStore(count, count_place_);
     llvm::Function* function = b_.GetInsertBlock()->getParent();
     auto* full = llvm::BasicBlock::Create(b_.getContext(), "full", function);
     auto* next = llvm::BasicBlock::Create(b_.getContext(), "waits", function);
-    b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(Additions::kMax)), full, next,
+    b_.CreateCondBr(b_.CreateICmpUGE(count, full_), full, next,
                     llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
     b_.SetInsertPoint(full);
     auto callee = function->getParent()->getOrInsertFunction(
@@ -78,7 +86,12 @@ class DeferredList {
   llvm::Value* additions_;
   llvm::Value* count_place_;
   llvm::Value* count_;
+  llvm::Value* full_;
 };
+
+DeferredList list_of_scalars(llvm::IRBuilder<>& builder, llvm::Value* group) {
+  return {builder, group, offsetof(Additions, scalars), offsetof(Additions, full_scalars)};
+}
 
 }  // namespace
 
@@ -128,10 +141,23 @@ bool is_deferred(const llvm::AtomicRMWInst& operation) { return operation.hasMet
 
 void defer_addition(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* pointer,
                     llvm::Value* value) {
-  DeferredList waiting(b, group, offsetof(Additions, scalars));
+  DeferredList waiting = list_of_scalars(b, group);
   waiting.store(pointer, offsetof(Additions, place), sizeof(float*));
   waiting.store(value, offsetof(Additions, value), sizeof(float));
   waiting.finish();
+}
+
+void defer_lanes(llvm::IRBuilder<>& b, llvm::Value* group, llvm::ArrayRef<llvm::Value*> pointers,
+                 llvm::Value* values) {
+  DeferredList waiting = list_of_scalars(b, group);
+  unsigned lanes = 0;
+  for (llvm::Value* pointer : pointers) {
+    waiting.store(pointer, offsetof(Additions, place), sizeof(float*), lanes);
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(pointer->getType());
+    lanes += vector ? vector->getNumElements() : 1;
+  }
+  waiting.store(values, offsetof(Additions, value), sizeof(float));
+  waiting.finish(lanes);
 }
 
 void defer_row(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* row, llvm::Value* addends) {
@@ -139,10 +165,10 @@ void defer_row(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* row, llvm:
   for (unsigned first = 0; first < lanes; first += Additions::kRow) {
     llvm::Value* part =
         b.CreateShuffleVector(addends, llvm::createSequentialMask(first, Additions::kRow, 0));
-    DeferredList waiting(b, group, offsetof(Additions, rows));
+    DeferredList waiting(b, group, offsetof(Additions, rows), offsetof(Additions, full_rows));
     waiting.store(b.CreateConstGEP1_32(b.getFloatTy(), row, first), offsetof(Additions, row),
                   sizeof(float*));
-    waiting.store(part, offsetof(Additions, addends), sizeof(Additions::addends[0]));
+    waiting.store(part, offsetof(Additions, addends), kRowSize);
     waiting.finish();
   }
 }

@@ -20,10 +20,13 @@ llvm::Value* call_locked_add(llvm::IRBuilder<>& builder, llvm::Value* group, llv
 void mark_deferred_additions(llvm::Function& body);
 bool is_deferred(const llvm::AtomicRMWInst& operation);
 
-// Defers an addition to one float, or of a vector to a row. Each Additions::kRow floats of the row
-// must be in one region.
+// Defers an addition to one float, those of all lanes, or of a vector to a row. Each
+// Additions::kRow floats of the row must be in one region. The lanes' pointers are vectors or
+// scalars.
 void defer_addition(llvm::IRBuilder<>& builder, llvm::Value* group, llvm::Value* pointer,
                     llvm::Value* value);
+void defer_lanes(llvm::IRBuilder<>& builder, llvm::Value* group,
+                 llvm::ArrayRef<llvm::Value*> pointers, llvm::Value* values);
 void defer_row(llvm::IRBuilder<>& builder, llvm::Value* group, llvm::Value* row,
                llvm::Value* addends);
 

@@ -81,8 +81,12 @@ bool commutes(const Instruction& instruction) {
 // Makes one lane's operation and returns the old value.
 Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
   llvm::IRBuilder<>& b = b_;
-  if (takes_locks_ && is_float_add(operation))
-    return call_locked_add(b, w_.function().getArg(kGroupArgument), pointer, value);
+  Value* group = w_.function().getArg(kGroupArgument);
+  if (is_deferred(operation)) {
+    defer_addition(b, group, pointer, value);
+    return llvm::PoisonValue::get(value->getType());
+  }
+  if (takes_locks_ && is_float_add(operation)) return call_locked_add(b, group, pointer, value);
   if (is_exclusive(operation)) {
     Value* before = b.CreateAlignedLoad(value->getType(), pointer, operation.getAlign());
     b.CreateAlignedStore(combine(b, operation.getOperation(), before, value), pointer,
@@ -113,8 +117,6 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
   Value* values = w_.vector(operation.getValOperand());
   Value* pointer = w_.first(operation.getPointerOperand());
   Value* total = fold_lanes(w_, fold, values);
-  if (is_deferred(operation))
-    return defer_addition(b_, w_.function().getArg(kGroupArgument), pointer, total);
   Value* before = rmw_once(operation, pointer, total);
   if (operation.use_empty()) return;
   Value* earlier = scan_lanes(w_, fold, values, false);
@@ -185,8 +187,8 @@ void MemoryWidener::add_row_at_once(Value* first, Value* values) {
                  memory, b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
 }
 
-// Threadgroup memory takes a few instructions for each lane, so there is no loop where all lanes
-// are active.
+// Threadgroup memory and lists of deferred additions take a few instructions for each lane, so
+// there is no loop where all lanes are active.
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
   Value* values = w_.vector(operation.getValOperand());
   Value* results = nullptr;
@@ -198,6 +200,10 @@ void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
       const LaneAddresses addresses = lane_addresses(w_, address);
       return rmw_looped(operation, values, [&](Value* lane) { return addresses.at(b_, lane); });
     };
+    auto appended = [&] {
+      defer_lanes(b_, w_.function().getArg(kGroupArgument), addresses(address), values);
+      return llvm::PoisonValue::get(values->getType());
+    };
     auto unrolled = [&] {
       llvm::AllocaInst* indices = w_.scratch(address.index->getType(), "indices");
       b_.CreateStore(address.index, indices);
@@ -205,7 +211,11 @@ void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
         return address_at(address, load_element(b_, indices, lane));
       });
     };
-    results = is_exclusive(operation) ? w_.either(w_.all_run(), unrolled, looped) : looped();
+    if (is_deferred(operation)) {
+      results = w_.either(w_.all_run(), appended, looped);
+    } else {
+      results = is_exclusive(operation) ? w_.either(w_.all_run(), unrolled, looped) : looped();
+    }
   }
   if (!operation.use_empty()) w_.set_vector(&operation, results);
 }
@@ -246,6 +256,12 @@ Value* MemoryWidener::rmw_looped(const llvm::AtomicRMWInst& operation, Value* va
 Value* MemoryWidener::rmw_unrolled(const llvm::AtomicRMWInst& operation, Value* values,
                                    llvm::function_ref<Value*(unsigned)> address) {
   Value* results = llvm::PoisonValue::get(values->getType());
+  if (is_deferred(operation)) {
+    Vectors pointers;
+    for (unsigned lane = 0; lane < w_.width(); ++lane) pointers.push_back(address(lane));
+    defer_lanes(b_, w_.function().getArg(kGroupArgument), pointers, values);
+    return results;
+  }
   for (unsigned lane = 0; lane < w_.width(); ++lane) {
     Value* before = rmw_once(operation, address(lane), b_.CreateExtractElement(values, lane));
     results = b_.CreateInsertElement(results, before, lane);
