@@ -55,7 +55,6 @@ ADVANCED = [
     (slice(None), TWO),
     (slice(None), TWO, slice(1, 3)),
     (ONE, slice(None), np.array([3, -2])),
-    (0, slice(None), np.array([1, 2])),
     (slice(None), 1, np.array([1, 2])),
     (ONE, 2),
     (slice(None, None, -1), np.array([0, 2]), 1),
@@ -68,7 +67,6 @@ ADVANCED = [
     (np.array([0, 1]), None, np.array([0, 2])),
     (slice(None), np.array([0, 2]), None, slice(1, 3), np.array([0, 4])),
     (slice(None), np.array([0, 2]), np.array([1, 3]), None),
-    (1, ..., np.array([0, 4])),
     (np.array([], dtype=np.int32),),
     (
         slice(1, None),
@@ -79,7 +77,11 @@ ADVANCED = [
 ]
 
 
-@pytest.mark.parametrize("index", BASIC + ADVANCED, ids=repr)
+# Values that are assigned to these have other axes than in NumPy.
+SEPARATED_FROM_INTEGERS = [(0, slice(None), np.array([1, 2])), (1, ..., np.array([0, 4]))]
+
+
+@pytest.mark.parametrize("index", BASIC + ADVANCED + SEPARATED_FROM_INTEGERS, ids=repr)
 def test_reading(index):
     expected = X[index]
     ours = mx.array(X)[convert(index)]
@@ -203,6 +205,44 @@ def test_assignment_of_lists_through_a_mask():
     assert ours.tolist() == [[9, 8, 7, 6], [4, 5, 6, 7], [9, 8, 7, 6]]
     ours = mx.array(x).at[mx.array(x > 4)].add(1.0)
     assert np.array_equal(np.array(ours), x + (x > 4))
+
+
+def test_masks_want_as_many_values_as_they_select():
+    a = mx.zeros(4)
+    mask = mx.array([True, True, True, False])
+    with pytest.raises(RuntimeError, match="selects 3 elements, but there are 2 values"):
+        a[mask] = mx.array([1.0, 2.0])
+    assert a.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "key, axes",  # of the value: i for the indices, then the slices in order
+    [
+        ((0, slice(None), "i"), "0i"),
+        ((0, slice(0, 3), "i"), "0i"),
+        ((0, slice(None), "i", slice(None)), "0i1"),
+        ((0, slice(None), slice(None), "i"), "01i"),
+        ((slice(None), 1, slice(None), "i"), "01i"),
+        ((slice(None), "i", slice(None), 1), "0i1"),
+        (("i", slice(None), 1), "i0"),
+        (("i", slice(None), "i", 1), "i0"),
+        ((0, "i", "i", slice(None)), "i0"),
+    ],
+)
+def test_integers_do_not_count_as_indices_where_elements_are_assigned(key, axes):
+    """As in MLX; NumPy puts the indices' axis first if a slice is between it and an integer."""
+    expected = np.zeros((3, 4, 5, 6), np.float32)
+    ours = mx.array(expected)
+    lengths = [len(range(n)[k]) for k, n in zip(key, expected.shape) if isinstance(k, slice)]
+    shape = [2 if axis == "i" else lengths[int(axis)] for axis in axes]
+    shape += expected.shape[len(key) :]
+    value = np.random.default_rng(0).random(shape).astype(np.float32)
+    position = axes.index("i")
+    for n in range(2):
+        single = tuple(n if k == "i" else k for k in key)
+        expected[single] = np.take(value, n, axis=position)
+    ours[tuple(mx.array([0, 1]) if k == "i" else k for k in key)] = mx.array(value)
+    np.testing.assert_array_equal(np.array(ours), expected)
 
 
 def test_assigned_values_take_the_type_of_the_array():

@@ -170,6 +170,12 @@ def test_binary_of_integers(name, dtype):
     )
 
 
+def test_floor_divide_is_a_step_function():
+    by = mx.array([2.0, 0.0, -3.0])
+    gradients = mx.grad(lambda x, y: mx.floor_divide(x, y).sum(), argnums=(0, 1))(by + 5, by)
+    assert [g.tolist() for g in gradients] == [[0, 0, 0], [0, 0, 0]]
+
+
 def test_divmod_and_shifts():
     q, r = mx.divmod(mx.array([7, -7]), 3)
     assert q.tolist() == [2, -3] and r.tolist() == [1, 2]

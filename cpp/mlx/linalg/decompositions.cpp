@@ -24,10 +24,11 @@ std::vector<array> luf(const array& a, const char* op, StreamOrDevice s) {
 }
 
 bool is_upper(const std::string& triangle, const char* op) {
-  if (triangle != "L" && triangle != "U") {
+  const bool upper = triangle == "U" || triangle == "u";
+  if (!upper && triangle != "L" && triangle != "l") {
     invalid_argument(op, "UPLO must be \"L\" or \"U\", not \"" + triangle + "\".");
   }
-  return triangle == "U";
+  return upper;
 }
 
 std::vector<array> hermitian_eigen(const array& a, const std::string& triangle, bool vectors,

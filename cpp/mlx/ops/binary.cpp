@@ -113,7 +113,7 @@ array floor_divide(const array& a, const array& b, StreamOrDevice s) {
     return divide(a, b, s);
   }
   if (issubdtype(dtype, inexact)) {
-    return floor(divide(a, b, s), s);
+    return floor(stop_gradient(divide(a, b, s), s), s);  // a step function, also where b is 0
   }
   return issubdtype(dtype, signedinteger) ? divmod(a, b, s)[0] : binary<Divide>(a, b, dtype, {}, s);
 }

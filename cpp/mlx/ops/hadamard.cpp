@@ -100,7 +100,7 @@ array hadamard_transform(const array& a, std::optional<float> scale, StreamOrDev
   const char* op = "hadamard_transform";
   const Stream stream = to_stream(s);
   check_real(a, op);
-  if (a.ndim() == 0) invalid_argument(op, "The input must have at least 1 dimension.");
+  if (a.ndim() == 0) return squeeze(hadamard_transform(expand_dims(a, 0, s), scale, s), 0, s);
   const int size = a.shape(-1);
   const Dtype dtype = at_least_float(a.dtype());
   if (a.size() == 0 && size != 0) return zeros(a.shape(), dtype, stream);

@@ -28,6 +28,8 @@ struct Subscript {
   // end.
   bool fixed = false;
   std::optional<mx::array> array;
+  // array: whether the user gave an integer.
+  bool from_integer = false;
 
   bool is_advanced() const { return kind == Kind::integer || kind == Kind::array; }
 };

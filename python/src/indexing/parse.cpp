@@ -76,6 +76,7 @@ Subscript parse_integer(py::handle key, int axis, int length) {
   if (mx::detail::InTracing::in_dynamic_tracing()) {
     Subscript s{Kind::array};
     s.array = mx::array(static_cast<int>(i));
+    s.from_integer = true;
     return s;
   }
   Subscript s{Kind::integer};

@@ -117,11 +117,20 @@ mx::Shape index_shape_of(const std::vector<Subscript>& parts) {
   return shape;
 }
 
+// How many of the value's axes come before those of the array indices. In MLX, integers count as
+// array indices where elements are read, but not here: a[0, :, [1, 2]] has the indices' axis first,
+// and the value of a[0, :, [1, 2]] = value has the slice's.
+int axes_before_indices(std::vector<Subscript> parts) {
+  std::erase_if(parts,
+                [](const Subscript& p) { return p.kind == Kind::integer || p.from_integer; });
+  return slices_before_advanced(parts) + new_axes_before_advanced(parts);
+}
+
 // Computes the axes of the value as the user sees it.
 void plan_value(const std::vector<Subscript>& parts, const mx::Shape& index_shape,
                 ScatterPlan& plan) {
   int k = static_cast<int>(index_shape.size());
-  int lead = slices_before_advanced(parts) + new_axes_before_advanced(parts);
+  int lead = axes_before_indices(parts);
   std::vector<int> partial, whole, index_axes;
   int slices = 0;  // excluding new axes
   auto put_index_axes = [&] {
@@ -211,6 +220,17 @@ bool is_for_all_shapes(const std::vector<Subscript>& parts) {
   return partial;
 }
 
+// Each element that the mask selects takes a value of its own. A transformation that records a
+// function does not know the mask, and repeats the last value.
+void check_enough_values(const mx::array& mask, int values) {
+  if (mx::detail::InTracing::in_tracing()) return;
+  const int selected = mx::sum(mask).item<int>();
+  if (selected > values) {
+    throw std::runtime_error("The mask selects " + std::to_string(selected) +
+                             " elements, but there are " + std::to_string(values) + " values.");
+  }
+}
+
 // Updates by a mask among whole slices.
 mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
                         const mx::array& value, Update update) {
@@ -244,6 +264,7 @@ mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
       throw std::invalid_argument(
           "A list of values can only be assigned to a mask of the leading axes.");
     }
+    check_enough_values(*mask, v.shape(list_axis));
     mx::Shape source_shape(a.shape().begin() + mask->ndim(), a.shape().end());
     source_shape.insert(source_shape.begin(), v.shape(list_axis));
     return mx::masked_scatter(a, *mask, mx::astype(fit(v, source_shape), a.dtype()));
