@@ -143,12 +143,19 @@ std::string message_of_crash(const Work& work) {
   return text + ")\n";
 }
 
-// Blocks of vector code have hundreds of loads and stores. LLVM's code generator joins the lists of
-// what it waits for without need, and takes seconds for lists of that length.
-void limit_lists_of_accesses() {
-  const auto& options = llvm::cl::getRegisteredOptions();
-  if (llvm::cl::Option* limit = options.lookup("combiner-tokenfactor-inline-limit"))
-    limit->addOccurrence(0, limit->ArgStr, "64");
+void set_llvm_option(llvm::StringRef name, llvm::StringRef value) {
+  llvm::cl::Option* option = llvm::cl::getRegisteredOptions().lookup(name);
+  if (option) option->addOccurrence(0, option->ArgStr, value);
+}
+
+void set_llvm_options() {
+  // Blocks of vector code have hundreds of loads and stores. LLVM's code generator joins the lists
+  // of what it waits for without need, and takes seconds for lists of that length.
+  set_llvm_option("combiner-tokenfactor-inline-limit", "64");
+  // LLVM's last passes make one loop of two nested ones if all that an iteration of the outer loop
+  // does first is to run the inner one. Threads that leave the inner loop early would then no longer
+  // wait for the others before they call a SIMD-group function behind it.
+  set_llvm_option("keep-loops", "true");
 }
 
 }  // namespace
@@ -157,7 +164,7 @@ void prepare_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
     add_signal_handler({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}, on_crash);
-    limit_lists_of_accesses();
+    set_llvm_options();
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();

@@ -240,9 +240,42 @@ def check(seed: int) -> None:
     np.testing.assert_array_equal(got, program.results(data), program.source())
 
 
-@pytest.mark.parametrize("seed", range(20))
+# LLVM made one loop of nested ones in the last of these.
+@pytest.mark.parametrize("seed", [*range(20), 512375])
 def test_programs(seed: int):
     check(seed)
+
+
+def test_loops_that_begin_with_a_loop():
+    data = np.random.default_rng(0).integers(0, 1 << 32, DATA, np.uint32)
+    got = run_one(
+        """
+        uint x = thread_position_in_grid.x, total = 0, rounds = 0;
+        do {
+            uint steps = 0;
+            do {
+                x = data[x % 64];
+            } while (++steps < 9 && (x & 3) != 0);
+            x += simd_sum(steps);
+            total += simd_sum(x & 7);
+        } while (++rounds < 20);
+        out[thread_position_in_grid.x] = x + total;
+        """,
+        {"data": data},
+        {"out": ((LANES,), mx.uint32)},
+        LANES,
+        LANES,
+    )
+    x, total = np.arange(LANES, dtype=np.uint32), 0
+    for _ in range(20):
+        steps, active = np.zeros(LANES, np.uint32), np.ones(LANES, bool)
+        while active.any():
+            x = np.where(active, data[x % DATA], x)
+            steps += active
+            active = active & (steps < 9) & ((x & 3) != 0)
+        x = x + steps.sum(dtype=np.uint32)
+        total += int((x & 7).sum())
+    np.testing.assert_array_equal(got, x + np.uint32(total))
 
 
 @settings(max_examples=60, deadline=None)
