@@ -153,8 +153,8 @@ void set_llvm_options() {
   // of what it waits for without need, and takes seconds for lists of that length.
   set_llvm_option("combiner-tokenfactor-inline-limit", "64");
   // LLVM's last passes make one loop of two nested ones if all that an iteration of the outer loop
-  // does first is to run the inner one. Threads that leave the inner loop early would then no longer
-  // wait for the others before they call a SIMD-group function behind it.
+  // does first is to run the inner one. Threads that leave the inner loop early would then no
+  // longer wait for the others before they call a SIMD-group function behind it.
   set_llvm_option("keep-loops", "true");
 }
 
