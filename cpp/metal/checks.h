@@ -60,22 +60,32 @@ struct CheckPlace {
   std::string text;  // of that line
 };
 
+}  // namespace metal
+
+// As Metal/Command.hpp declares it.
+namespace MTL {
+
 // One thing that is wrong with a kernel, however many threads did it: the first is named.
 struct CheckReport {
   std::string kind;    // name of the check
   std::string kernel;  // its own name
-  CheckPlace place;
+  metal::CheckPlace place;
   std::string object;     // name of the buffer or variable, or of the function that is a barrier
   int64_t index = 0;      // in elements of the object
   uint64_t size = 0;      // likewise; 0 where it is not known
   bool of_thread = true;  // false: of the launch or the source
-  ThreadPosition position;
+  metal::ThreadPosition position;
   uint64_t count = 1;  // how often it happened
   std::string message;
   std::string note;  // what happened at another place, or nothing
-  CheckPlace note_place;
+  metal::CheckPlace note_place;
 };
 
+}  // namespace MTL
+
+namespace metal {
+
+using MTL::CheckReport;
 using CheckHandler = std::function<void(const std::vector<CheckReport>&)>;
 
 std::string describe(const ThreadPosition& position);

@@ -14,6 +14,20 @@
 #include "metal/checks.h"
 #include "metal/compiler/compiler.h"
 
+// As Metal/Command.hpp declares it.
+namespace MTL {
+
+// A call of a library that computes on a device, such as cuBLASLt. It starts work in order with the
+// launches of a stream, and does not wait for it.
+struct LibraryCall {
+  std::string name;  // for messages
+  // `queue` is the device's own handle of the stream: a CUstream. The buffers are addresses of the
+  // device's memory, in the order in which they were bound.
+  std::function<void(void* queue, void* const* buffers)> start;
+};
+
+}  // namespace MTL
+
 namespace metal {
 
 class AttentionPlan;
@@ -132,14 +146,7 @@ struct LaunchParameters {
   bool trusted = false;  // does not fail: a kernel of the array library, or a library's call
 };
 
-// A call of a library that computes on a device, such as cuBLASLt. It starts work in order with the
-// launches of a stream, and does not wait for it.
-struct LibraryCall {
-  std::string name;  // for messages
-  // `queue` is the device's own handle of the stream: a CUstream. The buffers are addresses of the
-  // device's memory, in the order in which they were bound.
-  std::function<void(void* queue, void* const* buffers)> start;
-};
+using MTL::LibraryCall;
 
 struct ConstantCopy {
   void* address = nullptr;  // of the device's memory; null if there is none

@@ -19,22 +19,34 @@ using OptionalAxes = std::optional<std::vector<int>>;
 // Transforms along `axes`, one after the other: by default all of them, or the last ones if lengths
 // are given. `n` are the lengths: inputs are cut or padded with zeros. Those of rfftn and irfftn
 // are lengths of the real side: where its last axis has n elements, the complex side has n / 2 + 1.
-array fftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+array fftn(const array& a, const OptionalShape& n, const OptionalAxes& axes,
            FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
-array ifftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+array ifftn(const array& a, const OptionalShape& n, const OptionalAxes& axes,
             FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
-array rfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+array rfftn(const array& a, const OptionalShape& n, const OptionalAxes& axes,
             FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
-array irfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+array irfftn(const array& a, const OptionalShape& n, const OptionalAxes& axes,
              FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
 
-// Transforms of one axis and of two, under the names that MLX's extensions call.
+// The forms of MLX's C++ interface: some axes or all, lengths for each of the axes; and transforms
+// of one axis and of two.
 #define MLX_FFT_FORMS(name)                                                          \
+  inline array name##n(const array& a, StreamOrDevice s = {}) {                      \
+    return name##n(a, std::nullopt, std::nullopt, FFTNorm::Backward, s);             \
+  }                                                                                  \
+  inline array name##n(const array& a, const std::vector<int>& axes,                 \
+                       FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {    \
+    return name##n(a, std::nullopt, axes, norm, s);                                  \
+  }                                                                                  \
+  inline array name##n(const array& a, const Shape& n, const std::vector<int>& axes, \
+                       FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {    \
+    return name##n(a, OptionalShape(n), OptionalAxes(axes), norm, s);                \
+  }                                                                                  \
   inline array name(const array& a, int n, int axis, StreamOrDevice s = {}) {        \
     return name##n(a, Shape{n}, std::vector<int>{axis}, FFTNorm::Backward, s);       \
   }                                                                                  \
   inline array name(const array& a, int axis = -1, StreamOrDevice s = {}) {          \
-    return name##n(a, {}, std::vector<int>{axis}, FFTNorm::Backward, s);             \
+    return name##n(a, std::vector<int>{axis}, FFTNorm::Backward, s);                 \
   }                                                                                  \
   inline array name##2(const array& a, const Shape& n, const std::vector<int>& axes, \
                        StreamOrDevice s = {}) {                                      \
@@ -42,7 +54,7 @@ array irfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& ax
   }                                                                                  \
   inline array name##2(const array& a, const std::vector<int>& axes = {-2, -1},      \
                        StreamOrDevice s = {}) {                                      \
-    return name##n(a, {}, axes, FFTNorm::Backward, s);                               \
+    return name##n(a, axes, FFTNorm::Backward, s);                                   \
   }
 
 MLX_FFT_FORMS(fft)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlx/array.h"
+#include "mlx/backend/metal/metal.h"
 #include "mlx/compile.h"
 #include "mlx/device.h"
 #include "mlx/distributed/distributed.h"

@@ -43,8 +43,8 @@ void check_mask(const std::string& mode, const std::optional<array>& mask, Dtype
   if (mode != "" && mode != "causal" && mode != "array") {
     invalid_attention("The mask must be None, \"causal\" or an array, not \"" + mode + "\".");
   }
-  if ((mode == "array") != mask.has_value())
-    invalid_attention("A mask is given where its mode is \"array\".");
+  if (mode == "array" ? !mask : mode == "causal" && mask)
+    invalid_attention("A mask is given where its mode is \"array\" or empty.");
   if (mask && mask->dtype() != bool_ && promote_types(mask->dtype(), type) != type) {
     invalid_attention(message("The mask's type, ", mask->dtype(),
                               ", is neither bool nor one that converts to ", type, "."));

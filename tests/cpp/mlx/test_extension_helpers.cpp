@@ -9,7 +9,9 @@
 #include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/gpu/copy.h"
 #include "mlx/backend/gpu/eval.h"
+#include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/utils.h"
+#include "mlx/dtype_utils.h"
 #include "mlx/ops.h"
 #include "mlx/transforms.h"
 
@@ -126,6 +128,26 @@ TEST(ExtensionHelpers, EvaluationByTheNamesOfEitherDevice) {
   EXPECT_EQ(*on_metal.data<int>(), 2);
 }
 
+TEST(ExtensionHelpers, TypesAreDispatchedByKind) {
+  const auto name = [](auto type) { return dtype_to_string(TypeToDtype<MLX_GET_TYPE(type)>()); };
+  for (const Dtype dtype : {bool_, uint8, int16, uint64, float16, bfloat16, float32, complex64}) {
+    const bool whole = issubdtype(dtype, integer), real = issubdtype(dtype, floating);
+    const bool complex = dtype == complex64;
+    const auto check = [&](bool allowed, auto&& dispatch) {
+      if (allowed) {
+        EXPECT_EQ(dispatch(), dtype_to_string(dtype));
+      } else {
+        EXPECT_THROW(dispatch(), std::invalid_argument);
+      }
+    };
+    check(whole, [&] { return dispatch_int_types(dtype, "[op]", name); });
+    check(real, [&] { return dispatch_float_types(dtype, "[op]", name); });
+    check(whole || real, [&] { return dispatch_int_float_types(dtype, "[op]", name); });
+    check(real || complex, [&] { return dispatch_inexact_types(dtype, "[op]", name); });
+    check(!complex, [&] { return dispatch_real_types(dtype, "[op]", name); });
+  }
+}
+
 TEST(ExtensionHelpers, StreamsAndDevicesAreKeys) {
   std::map<Stream, int> streams = {{default_stream(Device::cpu), 1},
                                    {default_stream(Device::gpu), 2}};
@@ -136,3 +158,12 @@ TEST(ExtensionHelpers, StreamsAndDevicesAreKeys) {
 
 }  // namespace
 }  // namespace mlx::core
+
+// In a program with this line, `metal` means MLX's namespace: metal-cpp's headers have no other
+// one.
+using namespace mlx::core;
+
+TEST(ExtensionHelpers, NamespacesWithoutQualification) {
+  EXPECT_TRUE(metal::is_available());
+  EXPECT_NE(metal::device(Device::gpu).mtl_device(), nullptr);
+}

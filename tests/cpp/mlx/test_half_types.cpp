@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mlx/dtype.h"
+#include "mlx/types/limits.h"
 
 namespace mlx::core::test {
 namespace {
@@ -32,6 +33,25 @@ TYPED_TEST(HalfTypes, NansAreUnordered) {
   const TypeParam nan(std::numeric_limits<float>::quiet_NaN()), one(1.0f);
   EXPECT_FALSE(nan == nan || nan < one || nan > one || nan <= one || nan >= one);
   EXPECT_TRUE(nan != nan && nan != one);
+}
+
+TYPED_TEST(HalfTypes, Limits) {
+  using Limits = numeric_limits<TypeParam>;
+  EXPECT_EQ(Limits::infinity(), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(Limits::lowest(), -Limits::max());
+  EXPECT_LT(Limits::max(), Limits::infinity());
+  EXPECT_EQ(TypeParam(Limits::max() * 1.01f), Limits::infinity());
+  EXPECT_EQ(numeric_limits<float>::max(), std::numeric_limits<float>::max());
+}
+
+TEST(Complex, NumbersAndRealNumbers) {
+  const complex64_t z(1, 2);
+  EXPECT_EQ(z + 1.0f, complex64_t(2, 2));
+  EXPECT_EQ(2.0f * z, complex64_t(2, 4));
+  EXPECT_EQ(z - 1, complex64_t(0, 2));
+  EXPECT_EQ(1.0 - z, complex64_t(0, -2));
+  EXPECT_EQ(z / float16_t(2), complex64_t(0.5, 1));
+  EXPECT_EQ(bfloat16_t(5) / z, complex64_t(1, -2));
 }
 
 }  // namespace

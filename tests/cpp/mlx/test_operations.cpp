@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mlx/check.h"
+#include "mlx/fft.h"
 #include "mlx/ops.h"
 
 namespace mlx::core::test {
@@ -76,6 +77,20 @@ TEST(OperationValues, Masks) {
   EXPECT_EQ(values(masked_scatter(zeros({2, 2}, int32), rows, array({5, 6}))),
             (Values{5, 6, 0, 0}));
   EXPECT_EQ(values(clip(arange(5), array(1), array(3))), (Values{1, 1, 2, 3, 3}));
+}
+
+TEST(OperationValues, FormsOfTransforms) {
+  using fft::FFTNorm;
+  array a = sample({3, 4, 8});
+  const array all = fft::fftn(a, std::nullopt, std::nullopt);
+  expect_close(fft::fftn(a), all);
+  expect_close(fft::fftn(a, Device::cpu), all);
+  expect_close(fft::fftn(a, {0, 1, 2}), all);
+  expect_close(fft::fftn(a, {0}), fft::fft(a, 0));
+  expect_close(fft::fftn(a, {4, 8}, {1, 2}), fft::fft2(a));
+  expect_close(fft::ifftn(all, {0, 1, 2}, FFTNorm::Backward, Device::cpu), astype(a, complex64));
+  expect_close(fft::irfftn(fft::rfftn(a, {1, 2}, FFTNorm::Ortho), {4, 8}, {1, 2}, FFTNorm::Ortho),
+               a);
 }
 
 TEST(OperationValues, ScatterWantsAnIndexArrayForEachAxis) {

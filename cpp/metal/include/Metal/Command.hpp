@@ -7,11 +7,6 @@
 
 #include "Metal/Types.hpp"
 
-namespace metal {
-struct CheckReport;
-struct LibraryCall;
-}  // namespace metal
-
 #pragma GCC visibility push(default)
 namespace MTL {
 
@@ -19,10 +14,13 @@ class Buffer;
 class CommandBuffer;
 class ComputePipelineState;
 class Device;
+// The runtime's, which is a namespace `metal`. Programs have other ones of this name.
+struct CheckReport;
+struct LibraryCall;
 
 using CommandBufferHandler = std::function<void(CommandBuffer*)>;
 using HandlerFunction = CommandBufferHandler;
-using CheckHandler = std::function<void(const std::vector<::metal::CheckReport>&)>;
+using CheckHandler = std::function<void(const std::vector<CheckReport>&)>;
 
 class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
  public:
@@ -38,6 +36,10 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   virtual void dispatchThreadgroups(Size threadgroups_per_grid, Size threads_per_threadgroup) = 0;
   virtual void memoryBarrier(BarrierScope scope) = 0;
   virtual void endEncoding() = 0;
+  // Labels and groups are for Apple's tools.
+  void setLabel(const NS::String* /*label*/) {}
+  void pushDebugGroup(const NS::String* /*name*/) {}
+  void popDebugGroup() {}
 
   // Not in metal-cpp. For the next dispatch: `count` threads that are `stride` apart along x read
   // neighbouring memory. A device that runs few threadgroups at a time then runs those threadgroups
@@ -92,7 +94,7 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   virtual void addHostTask(std::function<void()> task, bool ends_soon = false) = 0;
   // Not in metal-cpp. A library's call on the device (metal/driver.h), in order with the
   // dispatches.
-  virtual void addLibraryCall(const ::metal::LibraryCall& call,
+  virtual void addLibraryCall(const LibraryCall& call,
                               const std::vector<LibraryBuffer>& buffers) = 0;
   // Not in metal-cpp. Like commit; where the caller itself can do what is left in its next call,
   // the queue's own thread is not woken.
@@ -107,6 +109,7 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
 class CommandQueue : public NS::Referencing<CommandQueue> {
  public:
   virtual Device* device() const = 0;
+  void setLabel(const NS::String* /*label*/) {}   // labels are for Apple's tools
   virtual CommandBuffer* commandBuffer() = 0;     // autoreleased
   virtual CommandBuffer* newCommandBuffer() = 0;  // not in metal-cpp: the caller owns it
   // Not in metal-cpp. Whether all committed command buffers have run, and their handlers returned.

@@ -28,6 +28,7 @@ class Buffer : public NS::Referencing<Buffer> {
   virtual void* contents() = 0;
   virtual NS::UInteger length() const = 0;
   virtual NS::UInteger allocatedSize() const = 0;
+  void setLabel(const NS::String* /*label*/) {}  // labels are for Apple's tools
 
   // Not in metal-cpp. A device with memory of its own copies a buffer between both memories when it
   // is used. `contents` and `beginSharing` make it copy each time that kernels use the buffer,
@@ -63,6 +64,8 @@ class Device : public NS::Referencing<Device> {
   virtual ComputePipelineState* newComputePipelineState(const Function* function,
                                                         NS::Error** error) = 0;
   virtual CommandQueue* newCommandQueue() = 0;
+  // A queue takes any number of command buffers.
+  CommandQueue* newCommandQueue(NS::UInteger /*max_command_buffers*/) { return newCommandQueue(); }
 };
 
 // Returns the same device at every call. The caller owns a reference.

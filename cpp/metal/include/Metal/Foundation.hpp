@@ -136,6 +136,11 @@ class String : public Referencing<String> {
   std::vector<char> text_ = {'\0'};
 };
 
+inline String* MakeConstantString(const char* text) {
+  return String::string(text, UTF8StringEncoding);
+}
+#define MTLSTR(literal) NS::MakeConstantString(literal)
+
 // A number of any kind, for the values of preprocessor macros.
 class Number : public Referencing<Number> {
  public:

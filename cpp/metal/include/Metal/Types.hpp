@@ -10,6 +10,9 @@ struct Size {
   Size() = default;
   Size(NS::UInteger width, NS::UInteger height, NS::UInteger depth)
       : width(width), height(height), depth(depth) {}
+  static Size Make(NS::UInteger width, NS::UInteger height, NS::UInteger depth) {
+    return {width, height, depth};
+  }
   bool operator==(const Size&) const = default;
 
   NS::UInteger width = 0;

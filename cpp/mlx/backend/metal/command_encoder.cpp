@@ -133,7 +133,7 @@ void CommandEncoder::add_host_task(std::function<void()> task, bool ends_soon) {
       ends_soon);
 }
 
-void CommandEncoder::add_library_call(const ::metal::LibraryCall& call,
+void CommandEncoder::add_library_call(const MTL::LibraryCall& call,
                                       const std::vector<MTL::LibraryBuffer>& buffers) {
   state_->command_buffer()->addLibraryCall(call, buffers);
   state_->operations++;

@@ -72,7 +72,7 @@ class CommandEncoder {
   void add_host_task(std::function<void()> task, bool ends_soon = false);
 
   // Adds a library's call on the stream's device, in order with the stream's kernels.
-  void add_library_call(const ::metal::LibraryCall& call,
+  void add_library_call(const MTL::LibraryCall& call,
                         const std::vector<MTL::LibraryBuffer>& buffers);
   // `offset` counts bytes from the array's start.
   static MTL::LibraryBuffer library_input(const array& a, int64_t offset = 0);

@@ -47,6 +47,27 @@ class Commands : public testing::Test {
   }
 };
 
+TEST_F(Commands, TakeLabels) {
+  auto labelled = NS::TransferPtr(device()->newCommandQueue(8));
+  labelled->setLabel(MTLSTR("queue"));
+  Data<int> data(64);
+  data.buffer->setLabel(MTLSTR("data"));
+  auto* commands = labelled->commandBuffer();
+  commands->setLabel(MTLSTR("commands"));
+  EXPECT_STREQ(commands->label()->utf8String(), "commands");
+  auto* encoder = commands->computeCommandEncoder();
+  encoder->setLabel(MTLSTR("encoder"));
+  encoder->pushDebugGroup(MTLSTR("group"));
+  encoder->setComputePipelineState(add.get());
+  encoder->setBuffer(data, 0, 0);
+  encoder->dispatchThreads(MTL::Size::Make(64, 1, 1), MTL::Size::Make(32, 1, 1));
+  encoder->popDebugGroup();
+  encoder->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  EXPECT_EQ(data[63], 1);
+}
+
 TEST_F(Commands, RunInTheOrderOfCommits) {
   Data<int> data(64);
   std::vector<MTL::CommandBuffer*> buffers;
