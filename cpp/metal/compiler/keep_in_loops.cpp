@@ -241,25 +241,13 @@ class LoopKeeper {
 
     llvm::IRBuilder<> builder(BasicBlock::Create(function_.getContext(), "reconverge", &function_));
     llvm::PHINode* way = builder.CreatePHI(builder.getInt32Ty(), 2, "way");
-    llvm::SwitchInst* leave =
-        builder.CreateSwitch(builder.CreateCall(way_function(), way), header, ends.size());
+    llvm::SwitchInst* leave = builder.CreateSwitch(
+        builder.CreateCall(way_function(*function_.getParent()), way), header, ends.size());
     for (BasicBlock* latch : latches) redirect(*latch, *header, *way, 0);
     for (unsigned i = 0; i < ends.size(); ++i) {
       leave->addCase(builder.getInt32(i + 1), ends[i]);
       for (BasicBlock* block : leaving) redirect(*block, *ends[i], *way, i + 1);
     }
-  }
-
-  llvm::Function* way_function() {
-    llvm::Type* number = llvm::Type::getInt32Ty(function_.getContext());
-    auto callee = function_.getParent()->getOrInsertFunction(
-        kWay, llvm::FunctionType::get(number, number, /*isVarArg=*/false));
-    auto* function = checked_cast<Function>(callee.getCallee());
-    function->setDoesNotAccessMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-    function->setSpeculatable();
-    return function;
   }
 
   // Makes a branch from `block` to `to` lead to the block of `way`, which goes on to `to`.
@@ -318,6 +306,18 @@ void keep_in_loops(llvm::Module& module) {
     if (!function.isDeclaration() && callers.contains(&function))
       LoopKeeper(function, callers).run();
   }
+}
+
+llvm::Function* way_function(llvm::Module& module) {
+  llvm::Type* number = llvm::Type::getInt32Ty(module.getContext());
+  auto callee =
+      module.getOrInsertFunction(kWay, llvm::FunctionType::get(number, number, /*isVarArg=*/false));
+  auto* function = checked_cast<Function>(callee.getCallee());
+  function->setDoesNotAccessMemory();
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  function->setSpeculatable();
+  return function;
 }
 
 void reveal_ways(Function& kernel) {

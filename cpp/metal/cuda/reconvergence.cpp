@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
 #include "metal/compiler/internal_check.h"
+#include "metal/compiler/kernel_form.h"
 #include "metal/cuda/lane_operations.h"
 
 namespace metal::cuda {
@@ -29,15 +30,56 @@ bool has_lane_operation(const BasicBlock& block) {
   });
 }
 
-// Lanes in an endless loop never reconverge.
-bool has_endless_loop(Function& kernel) {
-  llvm::SmallSetVector<BasicBlock*, 16> ending;
+void simplify_loops(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LoopSimplifyPass());
+  analyses.clear(kernel, kernel.getName());
+  passes.run(kernel, analyses);
+}
+
+using Blocks = llvm::SmallSetVector<BasicBlock*, 16>;
+
+// The blocks from which the kernel can end.
+Blocks ending_blocks(Function& kernel) {
+  Blocks ending;
   for (BasicBlock& block : kernel) {
     if (llvm::succ_empty(&block)) ending.insert(&block);
   }
   for (size_t i = 0; i < ending.size(); ++i)
     ending.insert(llvm::pred_begin(ending[i]), llvm::pred_end(ending[i]));
-  return ending.size() != kernel.size();
+  return ending;
+}
+
+// Gives a loop a way to the kernel's end, which no lane takes.
+void open_loop(const Loop& loop) {
+  BasicBlock* header = loop.getHeader();
+  BasicBlock* last = llvm::SplitEdge(loop.getLoopLatch(), header);
+  auto* end = BasicBlock::Create(header->getContext(), "never", header->getParent());
+  llvm::ReturnInst::Create(header->getContext(), end);
+  llvm::IRBuilder<> b(last->getTerminator());
+  llvm::Value* way = b.CreateCall(compiler::way_function(*header->getModule()), b.getInt32(0));
+  b.CreateCondBr(b.CreateIsNotNull(way), end, header);
+  last->getTerminator()->eraseFromParent();
+}
+
+// Lanes meet where the paths from their branches join, so each path has to lead to the kernel's
+// end. Where kWay hides that a loop is always left in its first iteration, LLVM makes an endless
+// loop of the others. False if a path cannot be given an end.
+bool open_endless_loops(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
+  if (ending_blocks(kernel).size() == kernel.size()) return true;
+  simplify_loops(kernel, analyses);
+  for (Blocks ending = ending_blocks(kernel); ending.size() != kernel.size();
+       ending = ending_blocks(kernel)) {
+    const llvm::DominatorTree dominators(kernel);
+    const llvm::LoopInfo loops(dominators);
+    const auto preorder = loops.getLoopsInPreorder();
+    const auto endless = llvm::find_if(llvm::reverse(preorder), [&](const Loop* loop) {
+      return loop->hasNoExitBlocks() && loop->getLoopLatch() && !ending.contains(loop->getHeader());
+    });
+    if (endless == preorder.rend()) return false;
+    open_loop(**endless);
+  }
+  return true;
 }
 
 // Branches, the inner ones first, with the joins at which their lanes must wait for each other.
@@ -81,7 +123,7 @@ class Needs {
   // Whether a function that asks for the active lanes may follow a join before one that waits for
   // all.
   bool asks_behind(BasicBlock& join) const {
-    llvm::SmallSetVector<BasicBlock*, 16> seen;
+    Blocks seen;
     seen.insert(&join);
     for (size_t i = 0; i < seen.size(); ++i) {
       if (asks(*seen[i])) return true;
@@ -95,13 +137,6 @@ class Needs {
   bool is_structured_;
   compiler::Convergence convergence_;
 };
-
-void simplify_loops(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::LoopSimplifyPass());
-  analyses.clear(kernel, kernel.getName());
-  passes.run(kernel, analyses);
-}
 
 void structure(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
   llvm::FunctionPassManager passes;
@@ -171,7 +206,8 @@ class Waits {
 }  // namespace
 
 bool reconverge(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
-  if (llvm::none_of(kernel, has_lane_operation) || has_endless_loop(kernel)) return false;
+  if (llvm::none_of(kernel, has_lane_operation) || !open_endless_loops(kernel, analyses))
+    return false;
   const Needs needs(kernel, /*is_structured=*/false);
   const bool structures = needs.structure();
   if (!structures && needs.find_waiting().empty()) return false;
