@@ -12,6 +12,7 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
+#include "metal/compiler/barriers.h"
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cuda/lane_operations.h"
@@ -24,11 +25,11 @@ using llvm::Function;
 using llvm::Loop;
 namespace Intrinsic = llvm::Intrinsic;
 
-bool has_lane_operation(const BasicBlock& block) {
-  return llvm::any_of(block, [](const llvm::Instruction& instruction) {
-    return !operation_of(instruction).empty();
-  });
+bool is_lane_operation(const llvm::Instruction& instruction) {
+  return !operation_of(instruction).empty();
 }
+
+bool has_lane_operation(const BasicBlock& block) { return llvm::any_of(block, is_lane_operation); }
 
 void simplify_loops(Function& kernel, llvm::FunctionAnalysisManager& analyses) {
   llvm::FunctionPassManager passes;
@@ -121,14 +122,17 @@ class Needs {
   }
 
   // Whether a function that asks for the active lanes may follow a join before one that waits for
-  // all.
+  // all. Barriers wait for all.
   bool asks_behind(BasicBlock& join) const {
     Blocks seen;
     seen.insert(&join);
     for (size_t i = 0; i < seen.size(); ++i) {
-      if (asks(*seen[i])) return true;
-      if (has_lane_operation(*seen[i])) continue;
-      seen.insert(llvm::succ_begin(seen[i]), llvm::succ_end(seen[i]));
+      const auto first = llvm::find_if(*seen[i], is_lane_operation);
+      if (first == seen[i]->end()) {
+        seen.insert(llvm::succ_begin(seen[i]), llvm::succ_end(seen[i]));
+      } else if (asks(*seen[i]) && !compiler::is_threadgroup_barrier(*first)) {
+        return true;
+      }
     }
     return false;
   }

@@ -15,9 +15,10 @@ namespace metal::cuda {
 //   }
 //
 // So lanes wait for each other at the joins behind which SIMD-group functions ask the hardware for
-// the active lanes. If such functions are where lanes may come apart, or if paths into a branch's
-// code do not lead through the branch, the kernel gets structured control flow first. Returns
-// whether it did: then lanes that return early wait for the others, too.
+// the active lanes, unless a barrier comes before that. If such functions are where lanes may come
+// apart, or if paths into a branch's code do not lead through the branch, the kernel gets
+// structured control flow first. Returns whether it did: then lanes that return early wait for the
+// others, too.
 bool reconverge(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace metal::cuda

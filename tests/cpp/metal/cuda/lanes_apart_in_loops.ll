@@ -12,7 +12,7 @@
 ; CHECK: br i1 %{{.*}}, label %end, label %loop
 ; CHECK: end:
 ; CHECK-NEXT: call void @llvm.nvvm.bar.warp.sync(i32 %[[ENTERED]])
-; CHECK-NEXT: call void @llvm.nvvm.barrier0()
+; CHECK: call i32 @{{.*}}simd_sum_u32
 define ptx_kernel void @skipped(ptr addrspace(1) %a, ptr addrspace(1) %out) convergent {
 entry:
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -32,9 +32,9 @@ latch:
   %next = add i32 %i, 1
   br label %loop
 end:
-  call void @__metal_barrier(i32 1, i32 2)
+  %all = call i32 @__metal_simd_sum_u32(i32 %lane)
+  store i32 %all, ptr addrspace(1) %a, align 4
   ret void
 }
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @__metal_simd_sum_u32(i32) convergent
-declare void @__metal_barrier(i32, i32) convergent
