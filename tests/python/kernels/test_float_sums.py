@@ -48,6 +48,13 @@ FORMS = {
         "ADD(places[i], w[i]); if (atomic_load_explicit(&out[0], memory_order_relaxed) < 0) ADD(0, 1);",
         lambda p, w, size: (p, w),
     ),
+    "by exchanges": (
+        "device atomic_uint* a = (device atomic_uint*)out + places[i];"
+        "uint seen = atomic_load_explicit(a, memory_order_relaxed);"
+        "while (!atomic_compare_exchange_weak_explicit(a, &seen, as_type<uint>(as_type<float>(seen)"
+        " + w[i]), memory_order_relaxed, memory_order_relaxed)) {}",
+        lambda p, w, size: (p, w),
+    ),
     "a count beside it": (
         "ADD(places[i], w[i]); atomic_fetch_add_explicit(&counts[0], 1u, memory_order_relaxed);",
         lambda p, w, size: (p, w),
