@@ -104,12 +104,25 @@ class Expansion {
 
   Value* negate() {
     if (!is_small(instruction_.getType())) return nullptr;
-    return from_bits(builder_.CreateXor(bits_of_operand(), 0x8000));
+    Value* bits = bits_of_operand();
+    return from_bits(builder_.CreateXor(bits, of_each(bits, 0x8000)));
   }
 
+  // As integers of two elements if there are pairs. LLVM's code generator takes operations on
+  // single elements of a vector for negations and absolute values, which it computes in float.
   Value* bits_of_operand() {
     Value* operand = instruction_.getOperand(0);
-    return builder_.CreateBitCast(operand, with(operand->getType(), builder_.getInt16Ty()));
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(operand->getType());
+    if (!vector || vector->getNumElements() % 2 != 0)
+      return builder_.CreateBitCast(operand, with(operand->getType(), builder_.getInt16Ty()));
+    return builder_.CreateBitCast(
+        operand, llvm::FixedVectorType::get(builder_.getInt32Ty(), vector->getNumElements() / 2));
+  }
+
+  // The same 16 bits for each element.
+  static Value* of_each(const Value* bits, uint32_t element) {
+    const bool pairs = bits->getType()->getScalarSizeInBits() == 32;
+    return llvm::ConstantInt::get(bits->getType(), pairs ? element << 16 | element : element);
   }
 
   Value* from_bits(Value* bits) { return builder_.CreateBitCast(bits, instruction_.getType()); }
@@ -151,8 +164,10 @@ class Expansion {
     if (!call || !is_small(call->getType()) ||
         !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return nullptr;
-    if (call->getIntrinsicID() == llvm::Intrinsic::fabs)
-      return from_bits(builder_.CreateAnd(bits_of_operand(), 0x7fff));
+    if (call->getIntrinsicID() == llvm::Intrinsic::fabs) {
+      Value* bits = bits_of_operand();
+      return from_bits(builder_.CreateAnd(bits, of_each(bits, 0x7fff)));
+    }
     std::vector<Value*> operands;
     for (unsigned i = 0; i < call->arg_size(); ++i) operands.push_back(operand(i));
     Type* type = with(call->getType(), builder_.getFloatTy());
