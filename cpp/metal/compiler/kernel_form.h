@@ -53,7 +53,7 @@ void define_arithmetic(llvm::Module& module);
 // would move the code behind the loop again if it knew the number.
 void keep_in_loops(llvm::Module& module);
 inline constexpr const char* kWay = "metal.way";
-llvm::Function* way_function(llvm::Module& module);
+llvm::Function* way_function(llvm::Module& module);  // declares kWay
 // Replaces kWay by its argument. It comes before the step that decides which threads run together.
 void reveal_ways(llvm::Function& kernel);
 // Does so where the argument is a constant: all threads leave the loop, or none. Tells whether

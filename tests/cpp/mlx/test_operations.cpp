@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mlx/check.h"
+#include "mlx/fast.h"
 #include "mlx/fft.h"
 #include "mlx/ops.h"
 
@@ -91,6 +92,12 @@ TEST(OperationValues, FormsOfTransforms) {
   expect_close(fft::ifftn(all, {0, 1, 2}, FFTNorm::Backward, Device::cpu), astype(a, complex64));
   expect_close(fft::irfftn(fft::rfftn(a, {1, 2}, FFTNorm::Ortho), {4, 8}, {1, 2}, FFTNorm::Ortho),
                a);
+}
+
+TEST(OperationValues, AttentionTakesAMaskWithoutAMode) {
+  array q = sample({1, 2, 4, 8}), mask = sample({4, 4}, -1, 1, 1);
+  expect_close(fast::scaled_dot_product_attention(q, q, q, 0.5f, "", mask),
+               fast::scaled_dot_product_attention(q, q, q, 0.5f, "array", mask));
 }
 
 TEST(OperationValues, ScatterWantsAnIndexArrayForEachAxis) {

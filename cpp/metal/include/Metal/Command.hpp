@@ -14,7 +14,8 @@ class Buffer;
 class CommandBuffer;
 class ComputePipelineState;
 class Device;
-// The runtime's, which is a namespace `metal`. Programs have other ones of this name.
+// The runtime defines these two. They are not in its namespace `metal`, because a program that
+// includes this header may have another namespace of that name.
 struct CheckReport;
 struct LibraryCall;
 

@@ -109,7 +109,8 @@ class Expansion {
   }
 
   // As integers of two elements if there are pairs. LLVM's code generator takes operations on
-  // single elements of a vector for negations and absolute values, which it computes in float.
+  // single elements of a vector for negations and absolute values, and computes these in float:
+  // then the conversion back to bfloat flushes denormals.
   Value* bits_of_operand() {
     Value* operand = instruction_.getOperand(0);
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(operand->getType());
