@@ -9,6 +9,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "metal/compiler/element_alignment.h"
 #include "metal/compiler/hardware_math.h"
+#include "metal/compiler/kernel_form.h"
 #include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/specialize.h"
 #include "metal/compiler/unroll_private.h"
