@@ -59,6 +59,12 @@ CLAMPED = {
     ),
     "unsigned": ("int(min(uint(i + D), uint(n[0] - 1)))", lambda at, n: np.where(at < 0, n - 1, np.minimum(at, n - 1))),
     "upper only": ("min(abs(i + D), n[0] - 1)", lambda at, n: np.minimum(np.abs(at), n - 1)),
+    "turned back": (
+        "min(abs(i + D) > n[0] - 1 ? abs(2 * (n[0] - 1) - abs(i + D)) : abs(i + D), n[0] - 1)",
+        lambda at, n: np.minimum(
+            np.where(np.abs(at) > n - 1, np.abs(2 * (n - 1) - np.abs(at)), np.abs(at)), n - 1
+        ),
+    ),
     "short": ("int(clamp(short(i + D), short(0), short(n[0] - 1)))", lambda at, n: np.clip(at, 0, n - 1)),
 }  # fmt: skip
 
@@ -119,4 +125,78 @@ def test_blur_with_clamped_borders(width: int, rng):
     )
     padded = np.pad(image, 1, mode="edge")
     expected = sum(padded[i : i + height, j : j + width] for i in range(3) for j in range(3))
+    np.testing.assert_array_equal(got, expected)
+
+
+# The neighbours of column c of W, and of row r of H, where the image goes on at its other side.
+TORUS = {
+    "remainders": "int l = (c + W - 1) % W, R = (c + 1) % W, u = (r - 1 + H) % H, d = (r + 1) % H;",
+    "unsigned": """
+        uint l = (uint(c) + W - 1) % uint(W), R = (uint(c) + 1) % uint(W);
+        uint u = (uint(r) + H - 1) % uint(H), d = (uint(r) + 1) % uint(H);""",
+    "chosen": """
+        int l = c == 0 ? W - 1 : c - 1, R = c == W - 1 ? 0 : c + 1;
+        int u = r > 0 ? r - 1 : H - 1, d = r + 1 < H ? r + 1 : 0;""",
+    "chosen later": """
+        int l = c - 1, R = c + 1, u = r - 1, d = r + 1;
+        if (l < 0) l += W;
+        if (R >= W) R -= W;
+        if (u < 0) u += H;
+        if (d >= H) d -= H;""",
+    "long": "long l = long(c + W - 1) % W, R = long(c + 1) % W, u = (r + H - 1) % H, d = (r + 1) % H;",
+    "constants": "int l = (c + WW - 1) % WW, R = (c + 1) % WW, u = (r + HH - 1) % HH, d = (r + 1) % HH;",
+    "bits": """
+        int l = (c - 1) & (WW - 1), R = (c + 1) & (WW - 1);
+        int u = (r - 1) & (HH - 1), d = (r + 1) & (HH - 1);""",
+}
+TORUS_SIZES = [(1, 1), (3, 2), (2, 31), (5, 64), (3, 128), (4, 129), (2, 1000), (4, 2048)]
+
+
+@pytest.mark.parametrize("size", TORUS_SIZES)
+@pytest.mark.parametrize("form", share(list(TORUS)))
+def test_neighbours_on_a_torus(form: str, size: tuple[int, int], rng):
+    height, width = size
+    if form == "bits" and (height & height - 1 or width & width - 1):
+        return
+    image = rng.integers(0, 100, size).astype(np.int32)
+    source = f"""
+        int c = thread_position_in_grid.x, r = thread_position_in_grid.y;
+        int H = x_shape[0], W = x_shape[1];
+        {TORUS[form]}
+        o[r * W + c] = x[r * W + l] + 2 * x[r * W + R] + 4 * x[u * W + c] + 8 * x[d * W + c];
+    """
+    for group in [(32, 8, 1), (100, 1, 1)]:
+        got = run_one(
+            source.replace("WW", str(width)).replace("HH", str(height)),
+            {"x": image},
+            {"o": (size, mx.int32)},
+            (width, height, 1),
+            group,
+        )
+        expected = (
+            np.roll(image, 1, 1)
+            + 2 * np.roll(image, -1, 1)
+            + 4 * np.roll(image, 1, 0)
+            + 8 * np.roll(image, -1, 0)
+        )
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("size", [-7, -1, 0, 2**31 - 1, 500])
+def test_remainders_of_unusual_sizes(size: int):
+    """Remainders have the sign of the index, whatever that of the size."""
+    got = run_one(
+        """
+        int i = thread_position_in_grid.x, m = n[0];
+        if (m == 0) { o[i] = -1; return; }
+        o[i] = x[(i - 300) % m & 1023] + 1024 * x[(i - 299 + m) % m & 1023];
+        """,
+        {"n": np.array([size], np.int32), "x": np.arange(1024, dtype=np.int32)},
+        {"o": ((1000,), mx.int32)},
+        1000,
+        100,
+    )
+    i = np.arange(1000)
+    last = (i - 299 + size + 2**31) % 2**32 - 2**31  # sums wrap around
+    expected = (np.fmod(i - 300, size) & 1023) + 1024 * (np.fmod(last, size) & 1023) if size else -1
     np.testing.assert_array_equal(got, expected)

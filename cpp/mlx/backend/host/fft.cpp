@@ -1,7 +1,13 @@
 // Discrete Fourier transforms with PocketFFT.
 #include <algorithm>
 
+#include "metal/sanitizers.h"
+
 #define POCKETFFT_NO_MULTITHREADING  // our own threads share the work
+#ifdef METAL_ASAN
+// With vectors, it asks for memory whose size is no multiple of its alignment, which ASan refuses.
+#define POCKETFFT_NO_VECTORS
+#endif
 #include <pocketfft_hdronly.h>
 
 #include "mlx/backend/host/encoder.h"

@@ -14,6 +14,7 @@
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/comparisons.h"
+#include "metal/cpu/vectorizer/control/edge_indices.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
@@ -100,7 +101,8 @@ bool decides(const Value& value, unsigned depth = 0) {
   return llvm::any_of(value.users(), [&](const llvm::User* user) {
     if (llvm::isa<llvm::GetElementPtrInst, ICmpInst>(user)) return true;
     const bool goes_on =
-        llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::MinMaxIntrinsic>(user) &&
+        llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::SelectInst, llvm::IntrinsicInst>(
+            user) &&
         user->getType()->isIntegerTy();
     return goes_on && depth < 6 && decides(*user, depth + 1);
   });
@@ -137,8 +139,11 @@ class Inside {
     if (windows.size() >= kWindow) {
       for (const Guard& guard : windows) assume_condition(guard.condition, guard.result);
     }
+    const EdgeIndices edges(body_, analysis_);
     for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body_)))
       limit(instruction);
+    for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body_)))
+      assume_away_from_edge(instruction, edges);
     return changed_;
   }
 
@@ -260,6 +265,17 @@ class Inside {
       instruction.eraseFromParent();
       return;
     }
+  }
+
+  void assume_away_from_edge(Instruction& instruction, const EdgeIndices& edges) {
+    if (!decides(instruction)) return;
+    const std::optional<EdgeIndex> edge = edges.find(instruction);
+    if (!edge) return;
+    for (const auto& [predicate, a, b] : edge->comparisons) {
+      if (!assume(instruction, predicate, a, b)) return;
+    }
+    instruction.replaceAllUsesWith(edge->inside);
+    instruction.eraseFromParent();
   }
 
   llvm::Function& body_;

@@ -378,14 +378,32 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     indexed.root =
         b_.CreateGEP(address.getSourceElementType(), w_.first(address.getPointerOperand()), zeroed);
     indexed.index = w_.vector(only);
+    Value* sum = only;
     if (const auto* extension = llvm::dyn_cast<llvm::CastInst>(only);
-        extension && extension->getSrcTy()->isIntegerTy(32) &&
+        extension && extension->getSrcTy()->getIntegerBitWidth() <= 32 &&
         llvm::isa<llvm::SExtInst, llvm::ZExtInst>(extension)) {
-      indexed.index = w_.vector(extension->getOperand(0));
-      indexed.is_signed = llvm::isa<llvm::SExtInst>(extension);
+      const bool is_signed = llvm::isa<llvm::SExtInst>(extension);
+      sum = extension->getOperand(0);
+      indexed.index = b_.CreateIntCast(w_.vector(extension->getOperand(0)),
+                                       w_.wide_type(b_.getInt32Ty()), is_signed);
+      indexed.is_signed = is_signed || extension->getSrcTy()->getIntegerBitWidth() < 32;
     }
+    indexed.count = count_of_indices(*only, w_.layout());
+    split_sum(*sum, indexed);
     const unsigned bits = indexed.index->getType()->getScalarSizeInBits();
     if (indexed.scale != 0 && (bits == 32 || bits == 64)) w_.set_address(&address, indexed);
+  }
+
+  void split_sum(Value& index, IndexedAddress& indexed) {
+    const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(&index);
+    if (!sum || sum->getOpcode() != Instruction::Add ||
+        sum->getType() != indexed.index->getType()->getScalarType())
+      return;
+    for (unsigned i = 0; i < 2; ++i) {
+      if (!w_.shape(sum->getOperand(i)).is_uniform()) continue;
+      indexed.shared = w_.first(sum->getOperand(i));
+      indexed.own = w_.vector(sum->getOperand(1 - i));
+    }
   }
 
   // Threadgroup memory is small: the bytes before an element are counted in 32 bits, in half as
@@ -395,6 +413,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     llvm::Type* type = w_.wide_type(b_.getInt32Ty());
     llvm::SmallVector<Value*> uniform;  // the indices, without those that vary
     Value* bytes = nullptr;
+    IndexedAddress indexed;
     for (auto item = llvm::gep_type_begin(address); item != llvm::gep_type_end(address); ++item) {
       Value* index = item.getOperand();
       if (w_.shape(index).is_uniform()) {
@@ -405,12 +424,16 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       const uint64_t size = item.getSequentialElementStride(w_.layout());
       Value* product =
           b_.CreateMul(b_.CreateSExtOrTrunc(w_.vector(index), type), ConstantInt::get(type, size));
+      const uint64_t count = bytes ? 0 : count_of_indices(*index, w_.layout());
+      indexed.count = count != 0 ? (count - 1) * size + 1 : 0;
+      indexed.step = bytes ? 1 : size;
       bytes = bytes ? b_.CreateAdd(bytes, product) : product;
     }
-    Value* root = b_.CreateGEP(address.getSourceElementType(),
-                               w_.first(address.getPointerOperand()), uniform);
-    w_.set_address(&address, {.root = root, .index = bytes});
-    w_.set_vector(&address, b_.CreateGEP(b_.getInt8Ty(), root,
+    indexed.root = b_.CreateGEP(address.getSourceElementType(),
+                                w_.first(address.getPointerOperand()), uniform);
+    indexed.index = bytes;
+    w_.set_address(&address, indexed);
+    w_.set_vector(&address, b_.CreateGEP(b_.getInt8Ty(), indexed.root,
                                          b_.CreateSExt(bytes, w_.wide_type(b_.getInt64Ty()))));
   }
 

@@ -29,6 +29,7 @@ MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
       b_(widener.builder()),
       matrix_elements_(widener, body),
       lane_loads_(widener, body),
+      tables_(body),
       takes_locks_(adds_floats_only(body)) {}
 
 Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
@@ -127,9 +128,12 @@ Value* MemoryWidener::are_equal(const IndexedAddress& address) {
 
 Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
   const IndexedAddress address = frozen_address(pointer);
+  if (Value* found = load_from_table(access, pointer, address)) return found;
   const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
   const bool blocks = lane_step % access.size == 0 &&
                       lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
+  auto each_lane = [&] { return gather(access, address); };
+  if (may_be_close(access, pointer, address)) return load_close(access, address, each_lane);
   auto scattered = [&]() -> Value* {
     return w_.either(
         are_equal(address),
@@ -138,7 +142,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
                                             access.is_volatile);
           return w_.splat(one);
         },
-        [&] { return gather(access, address); });
+        each_lane);
   };
   const Span span{0, static_cast<int64_t>(lane_step * w_.width())};
   const bool exact = lane_step == access.size && !w_.mask();
@@ -185,14 +189,15 @@ Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address
 // Gathers and scatters take signed indices of 32 bits, and more of them at once than of 64 bits. An
 // unsigned index is moved down by half of its range, and the root up.
 Value* MemoryWidener::addresses(const IndexedAddress& address) {
-  auto [root, index, is_signed, scale] = address;
-  if (!is_signed && index->getType()->getScalarType()->isIntegerTy(32)) {
+  Value* root = address.root;
+  Value* index = address.index;
+  if (!address.is_signed && index->getType()->getScalarType()->isIntegerTy(32)) {
     constexpr auto kHalf = uint64_t{1} << 31;
-    root = b_.CreateGEP(b_.getInt8Ty(), root, b_.getInt64(kHalf * scale));
+    root = b_.CreateGEP(b_.getInt8Ty(), root, b_.getInt64(kHalf * address.scale));
     index = b_.CreateXor(index, llvm::ConstantInt::get(index->getType(), kHalf));
   }
   index = b_.CreateSExt(index, w_.wide_type(b_.getInt64Ty()));
-  return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), scale), root, index);
+  return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale), root, index);
 }
 
 Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {

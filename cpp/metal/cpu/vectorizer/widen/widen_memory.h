@@ -7,6 +7,7 @@
 #include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_loads.h"
+#include "metal/cpu/vectorizer/widen/table_lookup.h"
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
@@ -16,6 +17,9 @@ bool is_exclusive(const llvm::AtomicRMWInst& operation);
 
 // Whether it is such an operation, and it does not matter when other gangs run theirs.
 bool commutes(const llvm::Instruction& instruction);
+
+// The largest index that active lanes may have, and one; 0 if it is not known to be small.
+uint64_t count_of_indices(const llvm::Value& index, const llvm::DataLayout& layout);
 
 class MemoryWidener {
  public:
@@ -107,6 +111,19 @@ class MemoryWidener {
   llvm::Value* load_strided(const Access& access, llvm::Value* pointer);
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
+  // Elements that are found in registers.
+  uint64_t elements_of_step(const Access& access, const IndexedAddress& address) const;
+  llvm::Value* count_elements(const IndexedAddress& address, uint64_t each, llvm::Value* indices);
+  Vectors read_tables(const Access& access, llvm::Value* first, uint64_t count);
+  llvm::Value* find_in_tables(const Access& access, llvm::ArrayRef<Vectors> tables,
+                              llvm::Value* indices);
+  llvm::Value* load_from_table(const Access& access, llvm::Value* pointer,
+                               const IndexedAddress& address);
+  bool comes_from_coordinates(const llvm::Value* pointer) const;
+  bool may_be_close(const Access& access, llvm::Value* pointer,
+                    const IndexedAddress& address) const;
+  llvm::Value* load_close(const Access& access, const IndexedAddress& address,
+                          llvm::function_ref<llvm::Value*()> otherwise);
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
   llvm::Value* gather(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
@@ -193,6 +210,7 @@ class MemoryWidener {
   llvm::IRBuilder<>& b_;
   MatrixElements matrix_elements_;
   LaneLoads lane_loads_;
+  TableLookup tables_;
   bool takes_locks_;  // additions to floats take locks
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;

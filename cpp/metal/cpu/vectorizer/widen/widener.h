@@ -40,6 +40,11 @@ struct IndexedAddress {
   llvm::Value* index = nullptr;  // vector of i32 or i64
   bool is_signed = true;         // whether an i32 index is sign-extended
   uint64_t scale = 1;            // bytes
+  uint64_t step = 1;             // all indices are multiples of it
+  uint64_t count = 0;            // all indices of active lanes are less; 0 if that is not known
+  // If not null, an index is the sum of the lane's own part and of what all lanes add.
+  llvm::Value* own = nullptr;
+  llvm::Value* shared = nullptr;
 };
 
 class Widener {
