@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mlx/array.h"
-#include "mlx/io/reader.h"
+#include "mlx/io/load.h"
 #include "mlx/utils.h"
 
 namespace mlx::core {

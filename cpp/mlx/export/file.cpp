@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "mlx/errors.h"
-#include "mlx/io/file.h"
+#include "mlx/io/section.h"
 #include "mlx/io/stored_array.h"
 
 namespace mlx::core::exported {
@@ -68,10 +68,10 @@ class Checksum {
   size_t filled_ = 0;
 };
 
-Header checked_header(io::Reader& reader, const io::Refusal& refuse) {
+Header checked_header(const io::Section& file, const io::Refusal& refuse) {
   Header header{};
-  if (reader.size() < sizeof header) refuse("This is not a file of exported functions.");
-  reader.read(&header, sizeof header, 0);
+  if (file.size() < sizeof header) refuse("This is not a file of exported functions.");
+  file.read(&header, sizeof header, 0);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
     refuse("This is not a file of exported functions, or one of another library.");
   }
@@ -80,8 +80,8 @@ Header checked_header(io::Reader& reader, const io::Refusal& refuse) {
                    " of the format, but only version ", static_cast<size_t>(kVersion),
                    " can be read."));
   }
-  if (header.file_bytes != reader.size()) {
-    refuse(message("The file is cut off or damaged: it has ", reader.size(), " bytes instead of ",
+  if (header.file_bytes != file.size()) {
+    refuse(message("The file is cut off or damaged: it has ", file.size(), " bytes instead of ",
                    header.file_bytes, "."));
   }
   if (header.description_bytes > header.file_bytes - sizeof header) {
@@ -90,29 +90,29 @@ Header checked_header(io::Reader& reader, const io::Refusal& refuse) {
   return header;
 }
 
-void check_sum(io::Reader& reader, const Header& header, const io::Refusal& refuse) {
+void check_sum(const io::Section& file, const Header& header, const io::Refusal& refuse) {
   constexpr uint64_t kPart = 1 << 20;
   Checksum sum(header);
   std::string part;
   for (uint64_t at = sizeof header; at < header.file_bytes; at += part.size()) {
     part.resize(std::min(kPart, header.file_bytes - at));
-    reader.read(part.data(), part.size(), at);
+    file.read(part.data(), part.size(), at);
     sum.add(part.data(), part.size());
   }
   if (sum.result() != header.checksum) refuse("The file is damaged: its checksum is wrong.");
 }
 
-std::vector<array> read_constants(ByteReader& from, io::Reader& reader, uint64_t at) {
+std::vector<array> read_constants(ByteReader& from, const io::Section& file, uint64_t at) {
   std::vector<array> constants;
   const auto count = get<uint64_t>(from);
   for (uint64_t i = 0; i < count; ++i) {
     const Dtype dtype = get<Dtype>(from);
     const auto extents = get<std::vector<uint64_t>>(from);
-    Shape shape = io::checked_shape(extents, dtype, reader.size() - at, from.refusal());
+    Shape shape = io::checked_shape(extents, dtype, file.size() - at, from.refusal());
     constants.push_back(io::unwritten_array(std::move(shape), dtype));
     array& constant = constants.back();
     if (constant.nbytes() == 0) continue;
-    io::read_elements(reader, constant.data<char>(), constant.nbytes(), at, dtype, false);
+    io::read_elements(file, constant.data<char>(), constant.nbytes(), at, dtype, false);
     at += constant.nbytes();
   }
   return constants;
@@ -151,25 +151,26 @@ void write_file(const std::string& path, const std::string& metadata, bool shape
   header.checksum = sum.result();
 
   io::FileWriter writer(path, "export_function");
-  writer.write(&header, sizeof header);
+  writer.open();
+  io::write_bytes(writer, &header, sizeof header);
   writer.write(description.data(), description.size());
   for (const auto& constant : ready) io::write_elements(writer, constant);
   writer.close();
 }
 
 Contents read_file(const std::string& path) {
-  io::FileReader reader(path, "import_function");
-  const io::Refusal refuse{"import_function", reader.label()};
-  const Header header = checked_header(reader, refuse);
-  check_sum(reader, header, refuse);
+  const io::Refusal refuse{"import_function", io::in_quotes(path)};
+  const io::Section file(io::open_to_read(path, refuse.op), refuse);
+  const Header header = checked_header(file, refuse);
+  check_sum(file, header, refuse);
   std::string description(header.description_bytes, '\0');
-  reader.read(description.data(), description.size(), sizeof header);
+  file.read(description.data(), description.size(), sizeof header);
 
   ByteReader from(description, refuse);
   Contents contents;
   contents.metadata = get<std::string>(from);
   contents.shapeless = get<bool>(from);
-  const auto constants = read_constants(from, reader, sizeof header + description.size());
+  const auto constants = read_constants(from, file, sizeof header + description.size());
   const auto count = get<uint64_t>(from);
   for (uint64_t i = 0; i < count; ++i) {
     contents.functions.push_back(read_function(from, constants, contents.shapeless));

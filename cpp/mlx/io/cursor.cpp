@@ -7,7 +7,7 @@
 namespace mlx::core::io {
 
 void Cursor::require(uint64_t count, uint64_t bytes, const char* what) const {
-  const uint64_t left = reader_.size() - position_;
+  const uint64_t left = file_.size() - position_;
   if (bytes > 0 && count > left / bytes) {
     refuse_(message("The file ends within ", what, ": ", count, " times ", bytes,
                     " bytes are needed, but ", left, " are left."));
@@ -18,12 +18,12 @@ void Cursor::read(void* to, uint64_t bytes, const char* what) {
   require(bytes, 1, what);
   constexpr uint64_t kAhead = 1 << 16;
   if (bytes >= kAhead) {
-    reader_.read(to, bytes, position_);
+    file_.read(to, bytes, position_);
   } else if (bytes > 0) {
     if (position_ + bytes > buffer_begin_ + buffer_.size()) {
-      buffer_.resize(std::min(kAhead, reader_.size() - position_));
+      buffer_.resize(std::min(kAhead, file_.size() - position_));
       buffer_begin_ = position_;
-      reader_.read(buffer_.data(), buffer_.size(), position_);
+      file_.read(buffer_.data(), buffer_.size(), position_);
     }
     std::memcpy(to, buffer_.data() + (position_ - buffer_begin_), bytes);
   }

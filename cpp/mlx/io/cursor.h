@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "mlx/io/reader.h"
 #include "mlx/io/refusal.h"
+#include "mlx/io/section.h"
 
 namespace mlx::core::io {
 
 // Checks that a field ends within the file before it allocates memory.
 class Cursor {
  public:
-  Cursor(Reader& reader, const Refusal& refuse) : reader_(reader), refuse_(refuse) {}
+  Cursor(const Section& file, const Refusal& refuse) : file_(file), refuse_(refuse) {}
 
   uint64_t position() const { return position_; }
 
@@ -32,7 +32,7 @@ class Cursor {
   std::string text(const char* what);
 
  private:
-  Reader& reader_;
+  const Section& file_;
   const Refusal& refuse_;
   uint64_t position_ = 0;
   std::vector<char> buffer_;  // read ahead

@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "mlx/array.h"
-#include "mlx/io/reader.h"
 #include "mlx/io/refusal.h"
 #include "mlx/stream.h"
 

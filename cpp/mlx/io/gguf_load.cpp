@@ -5,8 +5,8 @@
 
 #include "mlx/io.h"
 #include "mlx/io/cursor.h"
-#include "mlx/io/file.h"
 #include "mlx/io/gguf.h"
+#include "mlx/io/section.h"
 #include "mlx/io/stored_array.h"
 
 namespace mlx::core {
@@ -26,10 +26,9 @@ struct GgufEntry {
 class GgufReader {
  public:
   GgufReader(const std::string& path, StreamOrDevice s)
-      : file_(
-            std::make_shared<FileReader>(path, "load_gguf", FileReader::Unopened::InvalidArgument)),
-        refuse_{"load_gguf", file_->label()},
-        cursor_(*file_, refuse_),
+      : refuse_{"load_gguf", in_quotes(path)},
+        file_(open_to_read(path, refuse_.op, Unopened::InvalidArgument), refuse_),
+        cursor_(file_, refuse_),
         stream_(to_stream(s, Device::cpu)) {}
 
   GGUFLoad load() {
@@ -47,7 +46,7 @@ class GgufReader {
  private:
   void check_version() {
     char magic[sizeof kGgufMagic];
-    if (file_->size() < sizeof magic + sizeof(uint32_t))
+    if (file_.size() < sizeof magic + sizeof(uint32_t))
       refuse_("The file is too short for the format GGUF.");
     cursor_.read(magic, sizeof magic, "the header");
     if (std::memcmp(magic, kGgufMagic, sizeof magic) != 0)
@@ -85,7 +84,7 @@ class GgufReader {
     if (type == kGgufArray) refuse("Arrays of arrays are not supported.");
     const auto dtype = gguf_metadata_type(type);
     if (!dtype) refuse(message("Values of type ", size_t(type), " are unknown."));
-    const uint64_t left = file_->size() - cursor_.position();
+    const uint64_t left = file_.size() - cursor_.position();
     array numbers = unwritten_array(checked_shape(extents, *dtype, left, refuse), *dtype);
     cursor_.read(numbers.data<char>(), numbers.nbytes(), "the metadata");
     if (*dtype == bool_) make_bools(numbers.data<char>(), numbers.nbytes());
@@ -119,12 +118,12 @@ class GgufReader {
       if (!std::has_single_bit(alignment_))
         refuse_("The metadata \"general.alignment\" are not a power of two of type uint32.");
     }
-    begin_ = std::min(aligned(cursor_.position(), alignment_), file_->size());
+    begin_ = std::min(aligned(cursor_.position(), alignment_), file_.size());
   }
 
   void add(const GgufEntry& entry) {
     const Refusal refuse{refuse_.op, refuse_.label + ", array " + in_quotes(entry.name)};
-    const uint64_t available = file_->size() - begin_;
+    const uint64_t available = file_.size() - begin_;
     if (entry.offset % alignment_ != 0 || entry.offset > available) {
       refuse(message("The elements are said to begin at byte ", entry.offset, " of ", available,
                      ", which must be a multiple of ", alignment_, "."));
@@ -170,8 +169,8 @@ class GgufReader {
       refuse_("Two arrays are called " + in_quotes(name) + ".");
   }
 
-  std::shared_ptr<FileReader> file_;
   Refusal refuse_;
+  Section file_;
   Cursor cursor_;
   Stream stream_;
   uint64_t alignment_ = kGgufAlignment;

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "mlx/io.h"
-#include "mlx/io/file.h"
 #include "mlx/io/gguf.h"
+#include "mlx/io/section.h"
 #include "mlx/io/stored_array.h"
 
 namespace mlx::core {
@@ -120,7 +120,7 @@ uint64_t alignment_of(const std::map<std::string, GGUFMetaData>& metadata) {
 void pad(io::Writer& writer, uint64_t alignment) {
   const uint64_t place = writer.tell();
   const std::string zeros(io::aligned(place, alignment) - place, '\0');
-  writer.write(zeros.data(), zeros.size());
+  io::write_bytes(writer, zeros.data(), zeros.size());
 }
 
 }  // namespace
@@ -144,6 +144,7 @@ void save_gguf(std::string file, const std::unordered_map<std::string, array>& a
     offset += io::aligned(values[i].nbytes(), alignment);
   }
   io::FileWriter writer(io::with_extension(std::move(file), ".gguf"), kSaveGguf);
+  writer.open();
   writer.write(header.bytes().data(), header.bytes().size());
   for (const array& a : values) {
     pad(writer, alignment);

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "mlx/io.h"
-#include "mlx/io/file.h"
 #include "mlx/io/npy_header.h"
+#include "mlx/io/section.h"
 #include "mlx/io/stored_array.h"
 #include "mlx/ops.h"
 
@@ -37,11 +37,11 @@ ElementType element_type(const std::string& descr, const Refusal& refuse) {
 }
 
 // Where the elements begin, and the header before them.
-std::pair<uint64_t, NpyHeader> read_header(Reader& reader, const Refusal& refuse) {
-  const uint64_t size = reader.size();
+std::pair<uint64_t, NpyHeader> read_header(const Section& file, const Refusal& refuse) {
+  const uint64_t size = file.size();
   unsigned char start[kStart + 4] = {};
   if (size < kStart + 2) refuse("The file is too short for the format npy.");
-  reader.read(start, kStart, 0);
+  file.read(start, kStart, 0);
   if (std::memcmp(start, kMagic, std::strlen(kMagic)) != 0)
     refuse("This is not a file in the format npy.");
   const int version = start[6];
@@ -52,25 +52,25 @@ std::pair<uint64_t, NpyHeader> read_header(Reader& reader, const Refusal& refuse
   const size_t width = version == 1 ? 2 : 4;
   if (size < kStart + width) refuse("The file is too short for the format npy.");
   uint32_t length = 0;
-  reader.read(&length, width, kStart);
+  file.read(&length, width, kStart);
   const uint64_t begin = kStart + width;
   if (length > size - begin) {
     refuse(message("The header is said to have ", static_cast<size_t>(length), " bytes, but ",
                    size - begin, " are there."));
   }
   std::string text(length, '\0');
-  reader.read(text.data(), length, begin);
+  file.read(text.data(), length, begin);
   return {begin + length, parse_npy_header(text, refuse)};
 }
 
 }  // namespace
 
-array read_npy(const std::shared_ptr<Reader>& reader, const Refusal& refuse, const Stream& s) {
-  auto [begin, header] = read_header(*reader, refuse);
+array read_npy(const Section& file, const Refusal& refuse, const Stream& s) {
+  auto [begin, header] = read_header(file, refuse);
   const auto [dtype, swapped] = element_type(header.descr, refuse);
   if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());
-  Shape shape = checked_shape(header.shape, dtype, reader->size() - begin, refuse);
-  array a = stored_array(reader, begin, std::move(shape), dtype, swapped, s);
+  Shape shape = checked_shape(header.shape, dtype, file.size() - begin, refuse);
+  array a = stored_array(file, begin, std::move(shape), dtype, swapped, s);
   return header.fortran_order ? transpose(a, s) : a;
 }
 
@@ -102,29 +102,31 @@ namespace {
 
 void write_npy(io::Writer& writer, const array& a) {
   const std::string header = io::npy_header(a);
-  writer.write(header.data(), header.size());
+  io::write_bytes(writer, header.data(), header.size());
   io::write_elements(writer, a);
 }
 
 }  // namespace
 
 void save(const std::shared_ptr<io::Writer>& file, array a) {
-  write_npy(*file, io::arrays_to_write({std::move(a)})[0]);
+  const array ready = io::arrays_to_write({std::move(a)})[0];
+  io::open_to_write(*file, "save");
+  write_npy(*file, ready);
 }
 
 void save(std::string file, array a) {
-  const array ready = io::arrays_to_write({std::move(a)})[0];
-  io::FileWriter writer(io::with_extension(std::move(file), ".npy"), "save");
-  write_npy(writer, ready);
-  writer.close();
+  const auto writer = std::make_shared<io::FileWriter>(io::with_extension(std::move(file), ".npy"));
+  save(writer, std::move(a));
+  writer->close();
 }
 
 array load(const std::shared_ptr<io::Reader>& file, StreamOrDevice s) {
-  return io::read_npy(file, {"load", file->label()}, to_stream(s, Device::cpu));
+  const io::Refusal refuse{"load", file->label()};
+  return io::read_npy(io::Section(file, refuse), refuse, to_stream(s, Device::cpu));
 }
 
 array load(const std::string& file, StreamOrDevice s) {
-  return load(std::make_shared<io::FileReader>(file, "load"), s);
+  return load(io::open_to_read(file, "load"), s);
 }
 
 }  // namespace mlx::core

@@ -3,8 +3,8 @@
 
 #include "mlx/errors.h"
 #include "mlx/io.h"
-#include "mlx/io/file.h"
 #include "mlx/io/npy.h"
+#include "mlx/io/section.h"
 #include "mlx/io/stored_array.h"
 #include "mlx/io/zip.h"
 
@@ -57,12 +57,15 @@ std::pair<std::vector<std::string>, std::vector<array>> members_of(
 std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader>& file,
                                                 StreamOrDevice s) {
   const io::Refusal refuse{"load", file->label()};
-  auto archive = std::make_shared<io::ZipArchive>(file, refuse);
+  // An archive is found from the file's end, so it is the whole file.
+  file->seek(0);
+  auto archive = std::make_shared<io::ZipArchive>(io::Section(file, refuse), refuse);
   std::unordered_map<std::string, array> arrays;
   for (size_t i = 0; i < archive->members().size(); ++i) {
     const std::string& name = archive->members()[i].name;
     const io::Refusal refuse_member{"load", refuse.label + ", member " + io::in_quotes(name)};
-    array a = io::read_npy(archive->open(i), refuse_member, to_stream(s, Device::cpu));
+    const io::Section member(archive->open(i), refuse_member);
+    array a = io::read_npy(member, refuse_member, to_stream(s, Device::cpu));
     if (!arrays.emplace(without_npy(name), std::move(a)).second)
       refuse("Two members are called " + io::in_quotes(name) + ".");
   }
@@ -70,23 +73,21 @@ std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader
 }
 
 std::unordered_map<std::string, array> load_npz(const std::string& file, StreamOrDevice s) {
-  using io::FileReader;
-  constexpr auto kUnopened = FileReader::Unopened::InvalidArgument;
-  return load_npz(std::make_shared<FileReader>(file, "load", kUnopened), s);
+  return load_npz(io::open_to_read(file, "load", io::Unopened::InvalidArgument), s);
 }
 
 void save_npz(const std::shared_ptr<io::Writer>& file,
               const std::unordered_map<std::string, array>& arrays, bool compressed) {
   const auto [names, ready] = members_of(arrays);
+  io::open_to_write(*file, "savez");
   write_npz(file, names, ready, compressed);
 }
 
 void save_npz(std::string file, const std::unordered_map<std::string, array>& arrays,
               bool compressed) {
-  const auto [names, ready] = members_of(arrays);
-  auto writer =
+  const auto writer =
       std::make_shared<io::FileWriter>(io::with_extension(std::move(file), ".npz"), "savez");
-  write_npz(writer, names, ready, compressed);
+  save_npz(writer, arrays, compressed);
   writer->close();
 }
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mlx/io.h"
-#include "mlx/io/file.h"
+#include "mlx/io/section.h"
 #include "mlx/io/stored_array.h"
 
 namespace mlx::core {
@@ -43,7 +43,8 @@ struct Entry {
 
 class HeaderReader {
  public:
-  HeaderReader(io::Reader& file, io::Refusal refuse) : file_(file), refuse_(std::move(refuse)) {
+  HeaderReader(const io::Section& file, io::Refusal refuse)
+      : file_(file), refuse_(std::move(refuse)) {
     const json header = read_header();
     for (const auto& [name, value] : header.items()) {
       name == kMetadata ? read_metadata(value) : read_entry(name, value);
@@ -151,7 +152,7 @@ class HeaderReader {
     }
   }
 
-  io::Reader& file_;
+  const io::Section& file_;
   io::Refusal refuse_;
 };
 
@@ -203,19 +204,21 @@ std::string header_text(const std::vector<std::pair<std::string, array>>& arrays
 void write_safetensors(io::Writer& writer, const std::string& header,
                        const std::vector<std::pair<std::string, array>>& arrays) {
   const uint64_t length = header.size();
-  writer.write(&length, kLengthBytes);
-  writer.write(header.data(), header.size());
+  io::write_bytes(writer, &length, kLengthBytes);
+  io::write_bytes(writer, header.data(), header.size());
   for (const auto& [name, a] : arrays) io::write_elements(writer, a);
 }
 
 }  // namespace
 
 SafetensorsLoad load_safetensors(const std::shared_ptr<io::Reader>& file, StreamOrDevice s) {
-  HeaderReader header(*file, {"load_safetensors", file->label()});
+  const io::Refusal refuse{"load_safetensors", file->label()};
+  const io::Section section(file, refuse);
+  HeaderReader header(section, refuse);
   SafetensorsLoad loaded;
   loaded.second = std::move(header.metadata);
   for (Entry& entry : header.entries) {
-    array a = io::stored_array(file, header.elements_begin + entry.begin, std::move(entry.shape),
+    array a = io::stored_array(section, header.elements_begin + entry.begin, std::move(entry.shape),
                                entry.dtype, false, to_stream(s, Device::cpu));
     loaded.first.emplace(std::move(entry.name), std::move(a));
   }
@@ -223,23 +226,24 @@ SafetensorsLoad load_safetensors(const std::shared_ptr<io::Reader>& file, Stream
 }
 
 SafetensorsLoad load_safetensors(const std::string& file, StreamOrDevice s) {
-  return load_safetensors(std::make_shared<io::FileReader>(file, "load_safetensors"), s);
+  return load_safetensors(io::open_to_read(file, "load_safetensors"), s);
 }
 
 void save_safetensors(const std::shared_ptr<io::Writer>& file,
                       const std::unordered_map<std::string, array>& arrays,
                       const std::unordered_map<std::string, std::string>& metadata) {
   const auto ordered = in_file_order(arrays);
-  write_safetensors(*file, header_text(ordered, metadata), ordered);
+  const std::string header = header_text(ordered, metadata);
+  io::open_to_write(*file, "save_safetensors");
+  write_safetensors(*file, header, ordered);
 }
 
 void save_safetensors(std::string file, const std::unordered_map<std::string, array>& arrays,
                       const std::unordered_map<std::string, std::string>& metadata) {
-  const auto ordered = in_file_order(arrays);
-  const std::string header = header_text(ordered, metadata);
-  io::FileWriter writer(io::with_extension(std::move(file), ".safetensors"), "save_safetensors");
-  write_safetensors(writer, header, ordered);
-  writer.close();
+  const auto writer = std::make_shared<io::FileWriter>(
+      io::with_extension(std::move(file), ".safetensors"), "save_safetensors");
+  save_safetensors(writer, arrays, metadata);
+  writer->close();
 }
 
 }  // namespace mlx::core

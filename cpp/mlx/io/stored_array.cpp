@@ -47,13 +47,13 @@ Shape checked_shape(const std::vector<uint64_t>& extents, Dtype dtype, uint64_t 
   return shape;
 }
 
-array stored_array(const std::shared_ptr<Reader>& reader, uint64_t offset, Shape shape, Dtype dtype,
-                   bool swapped, const Stream& s) {
-  if (reader->reads_later()) {
-    return array(std::move(shape), dtype, std::make_shared<Load>(s, reader, offset, swapped), {});
+array stored_array(const Section& file, uint64_t offset, Shape shape, Dtype dtype, bool swapped,
+                   const Stream& s) {
+  if (file.reads_later()) {
+    return array(std::move(shape), dtype, std::make_shared<Load>(s, file, offset, swapped), {});
   }
   array out = unwritten_array(std::move(shape), dtype);
-  read_elements(*reader, out.data<char>(), out.nbytes(), offset, dtype, swapped);
+  read_elements(file, out.data<char>(), out.nbytes(), offset, dtype, swapped);
   return out;
 }
 
@@ -69,9 +69,9 @@ void make_bools(void* bytes, size_t count) {
   std::transform(first, first + count, first, [](unsigned char byte) { return byte != 0; });
 }
 
-void read_elements(Reader& reader, void* to, size_t bytes, uint64_t offset, Dtype dtype,
+void read_elements(const Section& file, void* to, size_t bytes, uint64_t offset, Dtype dtype,
                    bool swapped) {
-  reader.read(to, bytes, offset);
+  file.read(to, bytes, offset);
   if (swapped) reverse_each(static_cast<char*>(to), bytes, dtype == complex64 ? 4 : dtype.size());
   if (dtype == bool_) make_bools(to, bytes);
 }
@@ -83,7 +83,7 @@ std::vector<array> arrays_to_write(std::vector<array> arrays) {
 }
 
 void write_elements(Writer& writer, const array& a) {
-  if (a.nbytes() > 0) writer.write(a.data<char>(), a.nbytes());
+  if (a.nbytes() > 0) write_bytes(writer, a.data<char>(), a.nbytes());
 }
 
 }  // namespace mlx::core::io

@@ -6,31 +6,33 @@
 namespace mlx::core::io {
 
 // The contents of a member. Each read begins at the member's start.
-class ZipMember : public Reader {
+class ZipMember : public OffsetReader {
  public:
   ZipMember(std::shared_ptr<ZipArchive> archive, size_t number)
       : archive_(std::move(archive)), number_(number) {}
 
-  const std::string& label() const override { return archive_->refuse_.label; }
-  uint64_t size() const override { return archive_->members_[number_].size; }
+  bool is_open() const override { return true; }
+  bool good() const override { return true; }
+  std::string label() const override { return archive_->refuse_.label; }
   bool reads_later() const override { return archive_->reads_later_; }
-  void read(void* to, size_t bytes, uint64_t offset) override {
+  using OffsetReader::read;
+  void read(char* to, size_t bytes, size_t offset) override {
     archive_->read(number_, to, bytes, offset);
   }
+
+ protected:
+  uint64_t size() const override { return archive_->members_[number_].size; }
 
  private:
   std::shared_ptr<ZipArchive> archive_;
   size_t number_;
 };
 
-ZipArchive::ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& refuse)
-    : refuse_(refuse),
-      reads_later_(reader->reads_later()),
-      reader_size_(reader->size()),
-      source_(reader) {
+ZipArchive::ZipArchive(const Section& file, const Refusal& refuse)
+    : refuse_(refuse), reads_later_(file.reads_later()), file_size_(file.size()), source_(file) {
   // What is no archive at all is a ValueError, as in the published mlx. libzip accepts an empty
   // file as an archive without members.
-  if (reader_size_ == 0) refuse_.invalid("This is not a file in the format npz: it is empty.");
+  if (file_size_ == 0) refuse_.invalid("This is not a file in the format npz: it is empty.");
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = source_.make(&error);
@@ -78,7 +80,7 @@ void ZipArchive::add_member(uint64_t number) {
   // Deflate expands at most to 1032 times the size: a larger size is wrong, and is not allocated.
   constexpr uint64_t kMaxFromOne = 1032;
   const uint64_t most = stored ? status.comp_size : status.comp_size * kMaxFromOne;
-  if (status.comp_size > reader_size_ || status.size > most)
+  if (status.comp_size > file_size_ || status.size > most)
     refuse_("Member " + in_quotes(name) + " is said to have more bytes than the archive can hold.");
   members_.push_back({name, status.size});
 }
@@ -137,7 +139,7 @@ void add_to_zip(zip_t* zip, ZipContents& member, bool compressed) {
 
 void write_zip(const std::shared_ptr<Writer>& writer, std::vector<ZipContents>& members,
                bool compressed, const Refusal& refuse) {
-  if (members.empty()) return writer->write(kEmptyArchive, sizeof kEmptyArchive);
+  if (members.empty()) return write_bytes(*writer, kEmptyArchive, sizeof kEmptyArchive);
   ZipSource target(writer);
   zip_error_t error;
   zip_error_init(&error);

@@ -14,7 +14,7 @@ namespace mlx::core::io {
 // An open archive. Its members keep it alive.
 class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
  public:
-  ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& refuse);
+  ZipArchive(const Section& file, const Refusal& refuse);
   ~ZipArchive();
   ZipArchive(const ZipArchive&) = delete;
   ZipArchive& operator=(const ZipArchive&) = delete;
@@ -36,7 +36,7 @@ class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
 
   Refusal refuse_;
   bool reads_later_;
-  uint64_t reader_size_;
+  uint64_t file_size_;
   ZipSource source_;
   std::mutex mutex_;  // libzip's objects are not thread-safe
   zip_t* zip_ = nullptr;

@@ -38,7 +38,7 @@ zip_int64_t ZipSource::run(void* data, zip_uint64_t length, zip_source_cmd_t com
     case ZIP_SOURCE_CLOSE:
       return 0;
     default:
-      return reader_ ? run_reader(data, length, command) : run_writer(data, length, command);
+      return file_ ? run_reader(data, length, command) : run_writer(data, length, command);
   }
 }
 
@@ -50,8 +50,8 @@ zip_int64_t ZipSource::run_reader(void* data, zip_uint64_t length, zip_source_cm
       position_ = 0;
       return 0;
     case ZIP_SOURCE_READ: {
-      const uint64_t count = std::min<uint64_t>(length, reader_->size() - position_);
-      reader_->read(data, count, position_);
+      const uint64_t count = std::min<uint64_t>(length, file_->size() - position_);
+      file_->read(data, count, position_);
       position_ += count;
       return static_cast<zip_int64_t>(count);
     }
@@ -59,7 +59,7 @@ zip_int64_t ZipSource::run_reader(void* data, zip_uint64_t length, zip_source_cm
       zip_error_t error;
       zip_error_init(&error);
       const auto place =
-          zip_source_seek_compute_offset(position_, reader_->size(), data, length, &error);
+          zip_source_seek_compute_offset(position_, file_->size(), data, length, &error);
       if (place < 0) return -1;
       position_ = static_cast<uint64_t>(place);
       return 0;
@@ -69,7 +69,7 @@ zip_int64_t ZipSource::run_reader(void* data, zip_uint64_t length, zip_source_cm
     case ZIP_SOURCE_STAT: {
       auto* status = static_cast<zip_stat_t*>(data);
       zip_stat_init(status);
-      status->size = reader_->size();
+      status->size = file_->size();
       status->valid = ZIP_STAT_SIZE;
       return sizeof(zip_stat_t);
     }
@@ -88,12 +88,12 @@ zip_int64_t ZipSource::run_writer(void* data, zip_uint64_t length, zip_source_cm
     case ZIP_SOURCE_REMOVE:
       return 0;
     case ZIP_SOURCE_WRITE:
-      writer_->write(data, length);
+      write_bytes(*writer_, data, length);
       return static_cast<zip_int64_t>(length);
     case ZIP_SOURCE_SEEK_WRITE: {
       const auto* target = static_cast<const zip_source_args_seek_t*>(data);
       if (length < sizeof *target || target->whence != SEEK_SET) return -1;
-      writer_->seek(static_cast<uint64_t>(target->offset));
+      writer_->seek(target->offset);
       return 0;
     }
     case ZIP_SOURCE_TELL_WRITE:

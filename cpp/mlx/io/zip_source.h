@@ -5,8 +5,9 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 
-#include "mlx/io/reader.h"
+#include "mlx/io/section.h"
 
 namespace mlx::core::io {
 
@@ -14,7 +15,7 @@ namespace mlx::core::io {
 // and libzip gets an error code.
 class ZipSource {
  public:
-  explicit ZipSource(std::shared_ptr<Reader> reader) : reader_(std::move(reader)) {}
+  explicit ZipSource(const Section& file) : file_(file) {}
   explicit ZipSource(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
   ZipSource(const ZipSource&) = delete;
   ZipSource& operator=(const ZipSource&) = delete;
@@ -30,7 +31,7 @@ class ZipSource {
   zip_int64_t run_reader(void* data, zip_uint64_t length, zip_source_cmd_t command);
   zip_int64_t run_writer(void* data, zip_uint64_t length, zip_source_cmd_t command);
 
-  std::shared_ptr<Reader> reader_;
+  std::optional<Section> file_;  // none if it writes
   std::shared_ptr<Writer> writer_;
   uint64_t position_ = 0;
   std::exception_ptr kept_;

@@ -1,7 +1,7 @@
 // The primitive that reads an array from a file.
 #pragma once
 
-#include "mlx/io/reader.h"
+#include "mlx/io/section.h"
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
@@ -10,14 +10,14 @@ namespace mlx::core {
 // element.
 class Load : public UnaryPrimitive {
  public:
-  Load(Stream stream, std::shared_ptr<io::Reader> reader, uint64_t offset, bool swapped)
-      : UnaryPrimitive(stream), reader_(std::move(reader)), offset_(offset), swapped_(swapped) {}
+  Load(Stream stream, io::Section file, uint64_t offset, bool swapped)
+      : UnaryPrimitive(stream), file_(std::move(file)), offset_(offset), swapped_(swapped) {}
   DEFINE_EVAL()
   DEFINE_NAME(Load)
   bool encodes() const override { return true; }
 
  private:
-  std::shared_ptr<io::Reader> reader_;
+  io::Section file_;
   uint64_t offset_;
   bool swapped_;
 };

@@ -103,28 +103,35 @@ bool has_methods(py::handle file, std::initializer_list<const char*> names) {
                      [&](const char* name) { return py::hasattr(file, name); });
 }
 
-// A Python file object, from its position on or as a whole.
+size_t position_of(const py::object& file) { return file.attr("tell")().cast<size_t>(); }
+
+void seek_in(const py::object& file, int64_t offset, std::ios_base::seekdir way) {
+  if (way == std::ios_base::beg) {
+    file.attr("seek")(offset);
+  } else {
+    file.attr("seek")(offset, way == std::ios_base::cur ? 1 : 2);
+  }
+}
+
+// A Python file object. Its own errors say what is wrong with it, also that it is closed.
 class ObjectReader : public mx::io::Reader {
  public:
-  enum class From { Position, Start };
+  explicit ObjectReader(py::object file) : file_(std::move(file)), label_(label_of(file_)) {}
 
-  ObjectReader(py::object file, From from)
-      : file_(std::move(file)),
-        label_(label_of(file_)),
-        start_(from == From::Start ? 0 : position()) {
-    file_.attr("seek")(0, 2);
-    const uint64_t end = position();
-    file_.attr("seek")(start_);
-    size_ = end > start_ ? end - start_ : 0;
+  bool is_open() const override { return true; }
+  bool good() const override { return true; }
+  std::string label() const override { return label_; }
+  bool reads_later() const override { return false; }
+  size_t tell() override { return position_of(file_); }
+  void seek(int64_t offset, std::ios_base::seekdir way = std::ios_base::beg) override {
+    seek_in(file_, offset, way);
+  }
+  void read(char* to, size_t bytes, size_t offset) override {
+    file_.attr("seek")(offset);
+    read(to, bytes);
   }
 
-  const std::string& label() const override { return label_; }
-  uint64_t size() const override { return size_; }
-  bool reads_later() const override { return false; }
-
-  void read(void* to, size_t bytes, uint64_t offset) override {
-    file_.attr("seek")(start_ + offset);
-    auto* place = static_cast<char*>(to);
+  void read(char* to, size_t bytes) override {
     while (bytes > 0) {
       const py::object part = file_.attr("read")(std::min(bytes, kPart));
       if (!py::isinstance<py::bytes>(part))
@@ -132,35 +139,34 @@ class ObjectReader : public mx::io::Reader {
       const auto view = part.cast<std::string_view>();
       if (view.empty() || view.size() > bytes)
         mx::io::Refusal{"load", label_}("The file ends too early.");
-      std::memcpy(place, view.data(), view.size());
-      place += view.size();
+      std::memcpy(to, view.data(), view.size());
+      to += view.size();
       bytes -= view.size();
     }
   }
 
  private:
-  uint64_t position() const { return file_.attr("tell")().cast<uint64_t>(); }
-
   py::object file_;
   std::string label_;
-  uint64_t start_;
-  uint64_t size_ = 0;
 };
 
 class ObjectWriter : public mx::io::Writer {
  public:
   explicit ObjectWriter(py::object file) : file_(std::move(file)), label_(label_of(file_)) {}
 
-  const std::string& label() const override { return label_; }
-  uint64_t tell() override { return file_.attr("tell")().cast<uint64_t>(); }
-  void seek(uint64_t position) override { file_.attr("seek")(position); }
+  bool is_open() const override { return true; }
+  bool good() const override { return true; }
+  std::string label() const override { return label_; }
+  size_t tell() override { return position_of(file_); }
+  void seek(int64_t offset, std::ios_base::seekdir way = std::ios_base::beg) override {
+    seek_in(file_, offset, way);
+  }
 
-  void write(const void* from, size_t bytes) override {
-    const auto* place = static_cast<const char*>(from);
+  void write(const char* from, size_t bytes) override {
     while (bytes > 0) {
       const size_t given = std::min(bytes, kPart);
-      const size_t taken = written(file_.attr("write")(py::bytes(place, given)), given);
-      place += taken;
+      const size_t taken = written(file_.attr("write")(py::bytes(from, given)), given);
+      from += taken;
       bytes -= taken;
     }
   }
@@ -272,9 +278,9 @@ py::object with_metadata(const Loaded& loaded, bool wanted) {
 
 // Calls load with the path, without the interpreter's lock, or with a reader.
 template <typename Load>
-auto load_from(const py::object& file, const std::optional<std::string>& path,
-               ObjectReader::From from, Load load) -> decltype(load(std::string())) {
-  if (!path) return load(std::make_shared<ObjectReader>(file, from));
+auto load_from(const py::object& file, const std::optional<std::string>& path, Load load)
+    -> decltype(load(std::string())) {
+  if (!path) return load(std::make_shared<ObjectReader>(file));
   std::optional<decltype(load(std::string()))> loaded;
   wait_interruptibly([&] { loaded = load(*path); });
   return std::move(*loaded);
@@ -282,23 +288,20 @@ auto load_from(const py::object& file, const std::optional<std::string>& path,
 
 py::object load(const py::object& file, const std::optional<std::string>& given,
                 bool return_metadata, StreamArg s) {
-  using From = ObjectReader::From;
   const auto path = path_of(file, "load", {"read", "seek", "tell"});
   const std::string format = format_of(file, path, given);
   if (return_metadata && (format == "npy" || format == "npz"))
     throw std::invalid_argument("[load] The format \"" + format + "\" has no metadata.");
   if (format == "npy") {
-    return py::cast(
-        load_from(file, path, From::Position, [&](const auto& from) { return mx::load(from, s); }));
+    return py::cast(load_from(file, path, [&](const auto& from) { return mx::load(from, s); }));
   }
   if (format == "npz") {
-    return to_dict(load_from(file, path, From::Start,
-                             [&](const auto& from) { return mx::load_npz(from, s); }));
+    return to_dict(load_from(file, path, [&](const auto& from) { return mx::load_npz(from, s); }));
   }
   if (format == "safetensors") {
-    return with_metadata(load_from(file, path, From::Position,
-                                   [&](const auto& from) { return mx::load_safetensors(from, s); }),
-                         return_metadata);
+    return with_metadata(
+        load_from(file, path, [&](const auto& from) { return mx::load_safetensors(from, s); }),
+        return_metadata);
   }
   if (!path) throw py::type_error("[load] Files in the format \"gguf\" must be paths.");
   std::optional<mx::GGUFLoad> loaded;

@@ -12,7 +12,7 @@
 #include "interpreter/collectable.h"
 #include "interpreter/wait.h"
 #include "mlx/graph_utils.h"
-#include "mlx/io/file.h"
+#include "mlx/io/load.h"
 #include "transforms/transforms.h"
 
 using namespace pybind11::literals;
@@ -354,6 +354,7 @@ void export_to_dot(const py::object& file, const py::args& args, const py::kwarg
     return;
   }
   mx::io::FileWriter writer(path, kOp);
+  writer.open();
   writer.write(text.str().data(), text.str().size());
   writer.close();
 }

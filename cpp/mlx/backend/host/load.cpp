@@ -11,9 +11,9 @@ MLX_EVAL(Load) {
   allocate_output(out);
   if (out.size() == 0) return;
   cpu::get_command_encoder(stream()).dispatch(
-      [reader = reader_, offset = offset_, swapped = swapped_, dtype = out.dtype(),
+      [file = file_, offset = offset_, swapped = swapped_, dtype = out.dtype(),
        bytes = out.nbytes(),
-       to = out.data<char>()] { io::read_elements(*reader, to, bytes, offset, dtype, swapped); });
+       to = out.data<char>()] { io::read_elements(file, to, bytes, offset, dtype, swapped); });
 }
 
 }  // namespace mlx::core
