@@ -79,6 +79,8 @@ CommandBufferObject::CommandBufferObject(QueueObject* queue) : queue_(NS::Retain
 
 CommandBufferObject::~CommandBufferObject() { release_resources(); }
 
+MTL::CommandQueue* CommandBufferObject::commandQueue() const { return queue_.get(); }
+
 Driver& CommandBufferObject::driver() const { return queue_->driver(); }
 
 MTL::ComputeCommandEncoder* CommandBufferObject::computeCommandEncoder() {

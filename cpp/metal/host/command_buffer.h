@@ -71,6 +71,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
  public:
   explicit CommandBufferObject(QueueObject* queue);
 
+  MTL::CommandQueue* commandQueue() const override;
   MTL::ComputeCommandEncoder* computeCommandEncoder() override;
   MTL::ComputeCommandEncoder* computeCommandEncoder(MTL::DispatchType) override {
     return computeCommandEncoder();

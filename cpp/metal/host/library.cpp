@@ -1,6 +1,7 @@
 // Libraries, functions and pipelines on top of a driver's programs and kernels.
 #include "metal/host/library.h"
 
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
@@ -157,16 +158,28 @@ const Kernel& PipelineObject::kernel_for(Driver& driver, Checks checks) const {
 namespace MTL {
 namespace {
 
+// The bytes of a component, and how many components; nothing for types that constants cannot have.
+struct Layout {
+  size_t bytes = 0;
+  size_t components = 0;
+};
+
+Layout layout_of(DataType type) {
+  for (size_t i = 0; i < std::size(metal::host::kDataTypes); ++i) {
+    const DataType scalar = metal::host::kDataTypes[i];
+    if (type >= scalar && type < scalar + metal::host::kMaxComponents)
+      return {metal::kScalarTypes[i].bytes, static_cast<size_t>(type - scalar) + 1};
+  }
+  return {};
+}
+
 // Values of other types are refused when a function is made of them.
 std::array<std::uint64_t, 4> value_bits(const void* value, DataType type) {
   std::array<std::uint64_t, 4> bits = {};
-  for (size_t i = 0; i < std::size(metal::host::kDataTypes); ++i) {
-    const DataType scalar = metal::host::kDataTypes[i];
-    if (type < scalar || type >= scalar + metal::host::kMaxComponents) continue;
-    const size_t bytes = metal::kScalarTypes[i].bytes;
-    for (size_t component = 0; component <= type - scalar; ++component) {
-      std::memcpy(&bits[component], static_cast<const char*>(value) + component * bytes, bytes);
-    }
+  const Layout layout = layout_of(type);
+  for (size_t component = 0; component < layout.components; ++component) {
+    std::memcpy(&bits[component], static_cast<const char*>(value) + component * layout.bytes,
+                layout.bytes);
   }
   return bits;
 }
@@ -199,6 +212,15 @@ void FunctionConstantValues::setConstantValue(const void* value, DataType type,
 void FunctionConstantValues::setConstantValue(const void* value, DataType type,
                                               const NS::String* name) {
   values_.push_back({NS::RetainPtr(name), 0, type, value_bits(value, type)});
+}
+
+void FunctionConstantValues::setConstantValues(const void* values, DataType type, NS::Range range) {
+  const Layout layout = layout_of(type);
+  // A vector of three takes the place of four.
+  const size_t stride = layout.bytes * std::bit_ceil(layout.components);
+  for (NS::UInteger i = 0; i < range.length; ++i) {
+    setConstantValue(static_cast<const char*>(values) + i * stride, type, range.location + i);
+  }
 }
 
 }  // namespace MTL

@@ -12,6 +12,7 @@ namespace MTL {
 
 class Buffer;
 class CommandBuffer;
+class CommandQueue;
 class ComputePipelineState;
 class Device;
 // The runtime defines these two. They are not in its namespace `metal`, because a program that
@@ -27,6 +28,10 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
  public:
   virtual void setComputePipelineState(const ComputePipelineState* pipeline) = 0;
   virtual void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index) = 0;
+  void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range) {
+    for (NS::UInteger i = 0; i < range.length; ++i)
+      setBuffer(buffers[i], offsets[i], range.location + i);
+  }
   virtual void setBufferOffset(NS::UInteger offset, NS::UInteger index) = 0;
   virtual void setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) = 0;
   virtual void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) = 0;
@@ -72,6 +77,8 @@ enum class NextCall { Other, Wait, Commit };
 
 class CommandBuffer : public NS::Referencing<CommandBuffer> {
  public:
+  virtual CommandQueue* commandQueue() const = 0;
+  Device* device() const;
   virtual ComputeCommandEncoder* computeCommandEncoder() = 0;  // autoreleased
   virtual ComputeCommandEncoder* computeCommandEncoder(DispatchType type) = 0;
 
@@ -125,6 +132,8 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
   // Not in metal-cpp. For a caller that waits for command buffers to complete in another way.
   virtual void completeSoon() = 0;
 };
+
+inline Device* CommandBuffer::device() const { return commandQueue()->device(); }
 
 }  // namespace MTL
 #pragma GCC visibility pop

@@ -28,6 +28,8 @@ class Buffer : public NS::Referencing<Buffer> {
   virtual void* contents() = 0;
   virtual NS::UInteger length() const = 0;
   virtual NS::UInteger allocatedSize() const = 0;
+  // For managed storage, which there is not: the device sees what the host writes.
+  void didModifyRange(NS::Range /*range*/) {}
   void setLabel(const NS::String* /*label*/) {}  // labels are for Apple's tools
 
   // Not in metal-cpp. A device with memory of its own copies a buffer between both memories when it

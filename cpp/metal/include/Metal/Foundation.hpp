@@ -18,6 +18,16 @@ inline constexpr UInteger UIntegerMax = UINTPTR_MAX;
 
 enum StringEncoding : UInteger { ASCIIStringEncoding = 1, UTF8StringEncoding = 4 };
 
+struct Range {
+  Range(UInteger location, UInteger length) : location(location), length(length) {}
+  static Range Make(UInteger location, UInteger length) { return {location, length}; }
+  bool operator==(const Range&) const = default;
+  UInteger Max() const { return location + length; }
+
+  UInteger location;
+  UInteger length;
+};
+
 class String;
 
 // A base class with a reference count. A new object has one reference, which its creator owns.

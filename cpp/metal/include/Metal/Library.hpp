@@ -50,6 +50,8 @@ class FunctionConstantValues : public NS::Referencing<FunctionConstantValues> {
 
   void setConstantValue(const void* value, DataType type, NS::UInteger index);
   void setConstantValue(const void* value, DataType type, const NS::String* name);
+  // Values that lie one behind the other.
+  void setConstantValues(const void* values, DataType type, NS::Range range);
   void reset() { values_.clear(); }
 
   struct Value {

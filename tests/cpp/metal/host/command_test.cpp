@@ -55,6 +55,8 @@ TEST_F(Commands, TakeLabels) {
   auto* commands = labelled->commandBuffer();
   commands->setLabel(MTLSTR("commands"));
   EXPECT_STREQ(commands->label()->utf8String(), "commands");
+  EXPECT_EQ(commands->commandQueue(), labelled.get());
+  EXPECT_EQ(commands->device(), device());
   auto* encoder = commands->computeCommandEncoder();
   encoder->setLabel(MTLSTR("encoder"));
   encoder->pushDebugGroup(MTLSTR("group"));
@@ -130,7 +132,9 @@ TEST_F(Commands, BytesAndOffsets) {
   encoder->setComputePipelineState(copy.get());
   for (int i = 0; i < 4; ++i) {
     const int values[4] = {i, i * 10, i * 100, i * 1000};
-    encoder->setBuffer(data, 0, 0);
+    const MTL::Buffer* const buffers[] = {data};
+    const NS::UInteger offsets[] = {0};
+    encoder->setBuffers(buffers, offsets, NS::Range::Make(0, 1));
     encoder->setBufferOffset(i * sizeof(values), 0);
     encoder->setBytes(values, sizeof(values), 1);
     encoder->dispatchThreads({4, 1, 1}, {4, 1, 1});

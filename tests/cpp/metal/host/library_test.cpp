@@ -116,6 +116,27 @@ TEST_F(LibraryTest, FunctionConstants) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(x[i], -6.0f);
 }
 
+TEST_F(LibraryTest, FunctionConstantsInARow) {
+  auto library = compile(R"(
+#include <metal_stdlib>
+using namespace metal;
+constant short3 a [[function_constant(4)]];
+constant short3 b [[function_constant(5)]];
+kernel void f(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[i] = i < 3 ? a[i] : b[i - 3];
+}
+)");
+  ASSERT_TRUE(library);
+  const int16_t values[] = {1, 2, 3, -1, 4, 5, 6, -1};  // a vector of three takes the place of four
+  auto constants = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  constants->setConstantValues(values, MTL::DataTypeShort3, NS::Range(4, 2));
+  auto state = load(library.get(), "f", constants.get());
+  ASSERT_TRUE(state);
+  Data<int> x(6);
+  ASSERT_EQ(run(state.get(), {x}, {6, 1, 1}, {6, 1, 1}), "");
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(x[i], i + 1);
+}
+
 constexpr const char* kVectorConstants = R"(
 #include <metal_stdlib>
 using namespace metal;
