@@ -1,10 +1,10 @@
-// One struct per unary operation; `apply` takes the compute type (float for the 16-bit floats).
+// One functor per unary operation.
 #pragma once
 
 #include "mlx/backend/metal/kernels/complex_math.h"
 
 #define MLX_UNARY_FLOAT(Name, real_expression, complex_expression)         \
-  struct Name {                                                            \
+  struct Name : Functor<Name> {                                            \
     static float apply(float x) { return real_expression; }                \
     static complex64_t apply(complex64_t x) { return complex_expression; } \
   };
@@ -35,17 +35,17 @@ MLX_UNARY_FLOAT(Rsqrt, 1.0f / precise::sqrt(x), crsqrt(x))
 MLX_UNARY_FLOAT(Tan, precise::tan(x), ctan(x))
 MLX_UNARY_FLOAT(Tanh, precise::tanh(x), ctanh(x))
 
-struct Expm1 {
+struct Expm1 : Functor<Expm1> {
   static float apply(float x) { return expm1f(x); }
 };
-struct Erf {
+struct Erf : Functor<Erf> {
   static float apply(float x) { return erf(x); }
 };
-struct ErfInv {
+struct ErfInv : Functor<ErfInv> {
   static float apply(float x) { return erfinv(x); }
 };
 
-struct Abs {
+struct Abs : Functor<Abs> {
   template <typename T>
   static T apply(T x) {
     if constexpr (kind<T>::is_signed) {
@@ -60,7 +60,7 @@ struct Abs {
 
 // Integers round to themselves.
 #define MLX_UNARY_ROUND(Name, function)                       \
-  struct Name {                                               \
+  struct Name : Functor<Name> {                               \
     template <typename T>                                     \
     static T apply(T x) {                                     \
       return x;                                               \
@@ -74,7 +74,7 @@ MLX_UNARY_ROUND(Ceil, ceil)
 MLX_UNARY_ROUND(Floor, floor)
 MLX_UNARY_ROUND(Round, rint)
 
-struct Negative {
+struct Negative : Functor<Negative> {
   template <typename T>
   static T apply(T x) {
     return T(-x);
@@ -83,7 +83,7 @@ struct Negative {
   static complex64_t apply(complex64_t x) { return complex64_t(-x.real, -x.imag); }
 };
 
-struct Sign {
+struct Sign : Functor<Sign> {
   template <typename T>
   static T apply(T x) {
     return T(T(0) < x) - T(x < T(0));
@@ -95,7 +95,7 @@ struct Sign {
   }
 };
 
-struct Square {
+struct Square : Functor<Square> {
   template <typename T>
   static T apply(T x) {
     return T(x * x);
@@ -104,7 +104,7 @@ struct Square {
   static complex64_t apply(complex64_t x) { return cmul(x, x); }
 };
 
-struct BitwiseInvert {
+struct BitwiseInvert : Functor<BitwiseInvert> {
   template <typename T>
   static T apply(T x) {
     return T(~x);
@@ -112,23 +112,23 @@ struct BitwiseInvert {
   static bool apply(bool x) { return !x; }
 };
 
-struct LogicalNot {
+struct LogicalNot : Functor<LogicalNot> {
   template <typename T>
   static bool apply(T x) {
     return !convert<bool>(x);
   }
 };
 
-struct Conjugate {
+struct Conjugate : Functor<Conjugate> {
   template <typename T>
   static T apply(T x) {
     return x;
   }
   static complex64_t apply(complex64_t x) { return complex64_t(x.real, -x.imag); }
 };
-struct Real {
+struct Real : Functor<Real> {
   static float apply(complex64_t x) { return x.real; }
 };
-struct Imag {
+struct Imag : Functor<Imag> {
   static float apply(complex64_t x) { return x.imag; }
 };

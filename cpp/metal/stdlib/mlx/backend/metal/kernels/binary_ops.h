@@ -1,4 +1,4 @@
-// One struct per binary operation; `apply` takes the compute type (float for the 16-bit floats).
+// One functor per binary operation.
 #pragma once
 
 #include "mlx/backend/metal/kernels/complex_math.h"
@@ -9,7 +9,7 @@ inline bool cless(complex64_t a, complex64_t b) {
 inline bool cequal(complex64_t a, complex64_t b) { return a.real == b.real && a.imag == b.imag; }
 inline bool cisnan(complex64_t a) { return isnan(a.real) || isnan(a.imag); }
 
-struct Add {
+struct Add : Functor<Add> {
   template <typename T>
   static T apply(T a, T b) {
     return T(a + b);
@@ -20,7 +20,7 @@ struct Add {
   }
 };
 
-struct Subtract {
+struct Subtract : Functor<Subtract> {
   template <typename T>
   static T apply(T a, T b) {
     return T(a - b);
@@ -31,7 +31,7 @@ struct Subtract {
   }
 };
 
-struct Multiply {
+struct Multiply : Functor<Multiply> {
   template <typename T>
   static T apply(T a, T b) {
     return T(a * b);
@@ -41,7 +41,7 @@ struct Multiply {
 };
 
 // Integers: the quotient is rounded towards minus infinity, and 0 for a divisor of 0.
-struct Divide {
+struct Divide : Functor<Divide> {
   template <typename T>
   static T apply(T a, T b) {
     bool zero = b == T(0);
@@ -63,7 +63,7 @@ struct Divide {
 };
 
 // The remainder has the sign of the divisor; for integers it is 0 for a divisor of 0.
-struct Remainder {
+struct Remainder : Functor<Remainder> {
   template <typename T>
   static T apply(T a, T b) {
     bool trivial = b == T(0);
@@ -89,7 +89,7 @@ struct Remainder {
   }
 };
 
-struct FloorDivide {
+struct FloorDivide : Functor<FloorDivide> {
   template <typename T>
   static T apply(T a, T b) {
     return Divide::apply(a, b);
@@ -103,7 +103,7 @@ struct FloorDivide {
 
 // Integers: repeated squaring; a negative exponent gives the truncated reciprocal (0 except for
 // bases 1 and -1).
-struct Power {
+struct Power : Functor<Power> {
   template <typename T>
   static T apply(T a, T b) {
     if constexpr (kind<T>::is_signed) {
@@ -126,7 +126,7 @@ struct Power {
 
 // NaN if either is NaN. a != a is faster than isnan, which must also work in fast math mode.
 // Complex numbers are ordered by their real, then their imaginary part.
-struct Maximum {
+struct Maximum : Functor<Maximum> {
   template <typename T>
   static T apply(T a, T b) {
     return a > b ? a : b;
@@ -136,7 +136,7 @@ struct Maximum {
     return (cisnan(a) || cless(b, a)) ? a : b;
   }
 };
-struct Minimum {
+struct Minimum : Functor<Minimum> {
   template <typename T>
   static T apply(T a, T b) {
     return a < b ? a : b;
@@ -147,7 +147,7 @@ struct Minimum {
   }
 };
 
-struct LogAddExp {
+struct LogAddExp : Functor<LogAddExp> {
   static float apply(float a, float b) { return logaddexp_(a, b); }
   static complex64_t apply(complex64_t a, complex64_t b) {
     complex64_t hi = cless(a, b) ? b : a;
@@ -163,12 +163,12 @@ struct LogAddExp {
   }
 };
 
-struct ArcTan2 {
+struct ArcTan2 : Functor<ArcTan2> {
   static float apply(float a, float b) { return precise::atan2(a, b); }
 };
 
 #define MLX_COMPARE(Name, real_expression, complex_expression)                     \
-  struct Name {                                                                    \
+  struct Name : Functor<Name> {                                                    \
     template <typename T>                                                          \
     static bool apply(T a, T b) {                                                  \
       return real_expression;                                                      \
@@ -182,7 +182,7 @@ MLX_COMPARE(LessEqual, a <= b, cless(a, b) || cequal(a, b))
 MLX_COMPARE(Greater, a > b, cless(b, a))
 MLX_COMPARE(GreaterEqual, a >= b, cless(b, a) || cequal(a, b))
 
-struct NanEqual {
+struct NanEqual : Functor<NanEqual> {
   static bool apply(float a, float b) { return a == b || (isnan(a) && isnan(b)); }
   static bool apply(complex64_t a, complex64_t b) {
     return (a.real == b.real || (isnan(a.real) && isnan(b.real))) &&
@@ -190,26 +190,28 @@ struct NanEqual {
   }
 };
 
-struct LogicalAnd {
+using NaNEqual = NanEqual;
+
+struct LogicalAnd : Functor<LogicalAnd> {
   static bool apply(bool a, bool b) { return a && b; }
 };
-struct LogicalOr {
+struct LogicalOr : Functor<LogicalOr> {
   static bool apply(bool a, bool b) { return a || b; }
 };
 
-struct BitwiseAnd {
+struct BitwiseAnd : Functor<BitwiseAnd> {
   template <typename T>
   static T apply(T a, T b) {
     return T(a & b);
   }
 };
-struct BitwiseOr {
+struct BitwiseOr : Functor<BitwiseOr> {
   template <typename T>
   static T apply(T a, T b) {
     return T(a | b);
   }
 };
-struct BitwiseXor {
+struct BitwiseXor : Functor<BitwiseXor> {
   template <typename T>
   static T apply(T a, T b) {
     return T(a ^ b);
@@ -217,14 +219,14 @@ struct BitwiseXor {
 };
 
 // A shift by the type's width or more gives 0, or the sign.
-struct LeftShift {
+struct LeftShift : Functor<LeftShift> {
   template <typename T>
   static T apply(T a, T b) {
     bool out = b < T(0) || b >= T(8 * sizeof(T));
     return out ? T(0) : T(a << (out ? T(0) : b));
   }
 };
-struct RightShift {
+struct RightShift : Functor<RightShift> {
   template <typename T>
   static T apply(T a, T b) {
     constexpr T last = T(8 * sizeof(T) - 1);
@@ -234,5 +236,13 @@ struct RightShift {
     } else {
       return out ? T(0) : T(a >> (out ? T(0) : b));
     }
+  }
+};
+
+// The quotient, rounded down, and the remainder.
+struct DivMod {
+  template <typename T>
+  metal::array<T, 2> operator()(T x, T y) const {
+    return {FloorDivide()(x, y), Remainder()(x, y)};
   }
 };

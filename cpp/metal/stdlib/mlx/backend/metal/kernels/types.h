@@ -91,3 +91,26 @@ template <typename To, typename From>
 inline To convert(From x) {
   return Convert<To, From>::apply(x);
 }
+
+// ---- functors ----
+
+// What the functors of operations have in common: `apply` takes the compute type, and a call such
+// as Exp()(x) takes any element type. A comparison gives a bool, other calls the type of the
+// operands.
+template <typename T, typename R>
+struct functor_result {
+  using type = T;
+};
+template <typename T>
+struct functor_result<T, bool> {
+  using type = bool;
+};
+
+template <typename Op>
+struct Functor {
+  template <typename T, typename... Others>
+  auto operator()(T x, Others... others) const {
+    auto y = Op::apply(static_cast<compute_t<T>>(x), static_cast<compute_t<T>>(others)...);
+    return convert<typename functor_result<T, decltype(y)>::type>(y);
+  }
+};
