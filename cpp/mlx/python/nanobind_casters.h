@@ -51,7 +51,9 @@ class CoreCaster {
   using Cast = nanobind::detail::precise_cast_t<U>;
 
   template <typename Flags>
-  bool from_python(nanobind::handle source, Flags, nanobind::detail::cleanup_list*) noexcept {
+  bool from_python(nanobind::handle source, Flags flags, nanobind::detail::cleanup_list*) noexcept {
+    value_ = nullptr;
+    if (source.is_none()) return flags & Flags(nanobind::detail::cast_flags::accepts_none);
     const ObjectTable* table = object_table();
     fits_ = table != nullptr;
     if (!fits_) {
@@ -80,10 +82,11 @@ class CoreCaster {
 
   template <typename U>
   bool can_cast() const noexcept {
-    return !fits_ || value_ != nullptr;
+    return !fits_ || std::is_pointer_v<U> || value_ != nullptr;
   }
 
-  operator T*() { return &value(); }
+  // Null for None.
+  operator T*() { return fits_ ? value_ : &value(); }
   operator T&() { return value(); }
   operator T&&() { return static_cast<T&&>(value()); }
 
@@ -93,6 +96,7 @@ class CoreCaster {
       find_object_table();
       throw nanobind::python_error();
     }
+    if (!value_) throw nanobind::next_overload();  // None
     return *value_;
   }
 

@@ -142,6 +142,13 @@ assert type(first) is mx.array and (first.tolist(), second.tolist()) == ([3, 4],
 assert _ext.zeros(3, mx.bfloat16).dtype == mx.bfloat16
 assert _ext.device_index(mx.gpu) == 0 and _ext.device_index(mx.Device(mx.cpu)) == 0
 assert _ext.nothing() is None
+assert _ext.size_of(x) == 2 and _ext.size_of(None) == -1
+assert _ext.size_of_some(x) == 2
+try:
+    _ext.size_of_some(None)
+    raise SystemExit("an error was expected")
+except TypeError:
+    pass
 assert [half.tolist() for half in _ext.halves([x, y])] == [[0.5, 1.0], [1.5, 2.0]]
 try:
     _ext.halves([x, None])
