@@ -23,7 +23,7 @@ PrintFormatter& get_global_formatter() {
   return formatter;
 }
 
-PrintOptions get_printoptions() { return get_global_formatter().options; }
+PrintOptions get_printoptions() { return get_global_formatter().format_options; }
 
 void set_printoptions(PrintOptions options) {
   if (options.precision < -1) {
@@ -31,11 +31,12 @@ void set_printoptions(PrintOptions options) {
                                                  "default, but is ",
                                                  options.precision, "."));
   }
-  get_global_formatter().options = options;
+  get_global_formatter().format_options = options;
 }
 
 void PrintFormatter::print(std::ostream& os, bool value) const {
-  os << (value ? true_text : false_text);
+  const char* const texts[] = {"false", "true", "False", "True"};
+  os << texts[2 * capitalize_bool + value];
 }
 
 void PrintFormatter::print(std::ostream& os, int64_t value) const { os << value; }
@@ -48,8 +49,8 @@ void PrintFormatter::print(std::ostream& os, double value) const {
     return;
   }
   std::ostringstream digits;  // does not change the state of `os`
-  if (options.precision >= 0) {
-    digits << std::fixed << std::setprecision(options.precision);
+  if (format_options.precision >= 0) {
+    digits << std::fixed << std::setprecision(format_options.precision);
   }
   digits << value;
   os << digits.str();

@@ -41,9 +41,8 @@ void set_printoptions(PrintOptions options);
 
 // The text of elements.
 struct PrintFormatter {
-  std::string true_text = "True";
-  std::string false_text = "False";
-  PrintOptions options;
+  bool capitalize_bool = false;  // "True", as in Python, instead of "true"
+  PrintOptions format_options;
 
   void print(std::ostream& os, bool value) const;
   void print(std::ostream& os, int64_t value) const;

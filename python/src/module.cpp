@@ -11,6 +11,7 @@
 #include "mlx/fork.h"
 #include "mlx/interrupt.h"
 #include "mlx/python/build_id.h"
+#include "mlx/utils.h"
 #include "mlx/version.h"
 
 namespace {
@@ -98,6 +99,7 @@ PYBIND11_MODULE(core, m) {
       translate_error(error);
     }
   });
+  mlx::core::get_global_formatter().capitalize_bool = true;
   py::options options;
   options.disable_function_signatures();  // finish_docs adds them
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
