@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "mlx/check.h"
-#include "mlx/compile.h"
+#include "mlx/compile_impl.h"
 #include "mlx/ops.h"
 #include "mlx/transforms.h"
 
@@ -166,6 +166,42 @@ TEST(Transforms, CompiledFunctionsGiveTheSame) {
   auto fun = [](const Arrays& in) { return Arrays{exp(in[0])}; };
   array x = sample({4});
   expect_close(compile(fun)({x})[0], exp(x));
+}
+
+TEST(Transforms, FunctionsWithNumbersShareTheirGraphs) {
+  int calls = 0;
+  const auto twice = [&](const Arrays& x) {
+    ++calls;
+    return Arrays{x[0] + x[0]};
+  };
+  const std::uintptr_t number = 77;
+  const auto check = [&](bool shapeless, std::vector<uint64_t> constants, int calls_until_now) {
+    const auto compiled = detail::compile(twice, number, shapeless, std::move(constants));
+    EXPECT_EQ(compiled({array(2.0f)})[0].item<float>(), 4);
+    EXPECT_EQ(calls, calls_until_now);
+  };
+  check(false, {}, 1);
+  check(false, {}, 1);
+  check(false, {3}, 2);
+  check(true, {}, 3);
+  detail::compile_erase(detail::compile_cache(), number);
+  check(false, {}, 4);
+  detail::compile_clear_cache(detail::compile_cache());
+  check(true, {}, 5);
+}
+
+TEST(Transforms, CompiledFunctionsKeepWhatTheyReturnBesidesArrays) {
+  using detail::ArraysAndExtra;
+  int calls = 0;
+  const detail::ArrayFnWithExtra fun = [&](const std::vector<array>& x) {
+    return ArraysAndExtra{{x[0] * x[0]}, std::make_shared<int>(++calls)};
+  };
+  const auto compiled = detail::compile(fun, 78, false, {});
+  for (float x : {2.0f, 3.0f}) {
+    const auto [arrays, extra] = compiled({array(x)});
+    EXPECT_EQ(arrays[0].item<float>(), x * x);
+    EXPECT_EQ(*std::static_pointer_cast<int>(extra), 1);
+  }
 }
 
 TEST(Transforms, ComplexGradients) {
