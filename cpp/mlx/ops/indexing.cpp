@@ -195,6 +195,22 @@ array slice_update(const array& src, const array& update, const array& start,
                {src, value, reshape(start, {-1}, stream)});
 }
 
+#define SLICE_UPDATE(name, combine)                                                              \
+  array name(const array& src, const array& update, Shape start, Shape stop, Shape strides,      \
+             StreamOrDevice s) {                                                                 \
+    const array old = slice(src, start, stop, strides, s);                                       \
+    return slice_update(src, combine(old, astype(update, src.dtype(), s), s), start, stop,       \
+                        strides, s);                                                             \
+  }                                                                                              \
+  array name(const array& src, const array& update, Shape start, Shape stop, StreamOrDevice s) { \
+    return name(src, update, std::move(start), std::move(stop), Shape(src.ndim(), 1), s);        \
+  }
+SLICE_UPDATE(slice_update_add, add)
+SLICE_UPDATE(slice_update_prod, multiply)
+SLICE_UPDATE(slice_update_max, maximum)
+SLICE_UPDATE(slice_update_min, minimum)
+#undef SLICE_UPDATE
+
 array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   axis = normalize_axis_index(axis, rank(a), "take");
   check_integral(indices, "take");

@@ -24,6 +24,16 @@ array slice_update(const array& src, const array& update, Shape start, Shape sto
                    StreamOrDevice s = {});
 array slice_update(const array& src, const array& update, const array& start, std::vector<int> axes,
                    StreamOrDevice s = {});
+// Returns the array with a slice combined with the update.
+#define MLX_SLICE_UPDATE(name)                                                              \
+  array name(const array& src, const array& update, Shape start, Shape stop, Shape strides, \
+             StreamOrDevice s = {});                                                        \
+  array name(const array& src, const array& update, Shape start, Shape stop, StreamOrDevice s = {});
+MLX_SLICE_UPDATE(slice_update_add)
+MLX_SLICE_UPDATE(slice_update_prod)
+MLX_SLICE_UPDATE(slice_update_max)
+MLX_SLICE_UPDATE(slice_update_min)
+#undef MLX_SLICE_UPDATE
 
 array take(const array& a, const array& indices, int axis, StreamOrDevice s = {});
 array take(const array& a, int index, int axis, StreamOrDevice s = {});

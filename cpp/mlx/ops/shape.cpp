@@ -203,6 +203,15 @@ array swapaxes(const array& a, int axis1, int axis2, StreamOrDevice s) {
   return transpose(a, std::move(axes), s);
 }
 
+array matrix_transpose(const array& a, StreamOrDevice s) {
+  if (a.ndim() < 2) {
+    invalid_argument(
+        "matrix_transpose",
+        message("An array of at least 2 dimensions is needed, not of ", a.ndim(), "."));
+  }
+  return swapaxes(a, -1, -2, s);
+}
+
 array moveaxis(const array& a, int source, int destination, StreamOrDevice s) {
   source = normalize_axis_index(source, rank(a), "moveaxis");
   destination = normalize_axis_index(destination, rank(a), "moveaxis");

@@ -30,6 +30,8 @@ inline array transpose(const array& a, std::initializer_list<int> axes, StreamOr
   return transpose(a, std::vector<int>(axes), s);
 }
 array swapaxes(const array& a, int axis1, int axis2, StreamOrDevice s = {});
+// Swaps the last two axes.
+array matrix_transpose(const array& a, StreamOrDevice s = {});
 array moveaxis(const array& a, int source, int destination, StreamOrDevice s = {});
 
 array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s = {});

@@ -300,17 +300,12 @@ void define_transposes(py::module_& m, ArrayClass& cls) {
   cls.def_property_readonly(
       "T", [](const mx::array& a) { return mx::transpose(a); },
       "array: The array with its axes reversed.");
-  auto matrix_transpose = [](const mx::array& a, StreamArg s) {
-    if (a.ndim() < 2) {
-      throw std::invalid_argument(
-          "[matrix_transpose] An array of at least 2 dimensions is needed.");
-    }
-    return mx::swapaxes(a, -2, -1, s);
-  };
-  m.def("matrix_transpose", matrix_transpose, "a"_a, py::pos_only(), STREAM_KEYWORD,
-        kMatrixTransposeDoc);
+  m.def(
+      "matrix_transpose",
+      [](const mx::array& a, StreamArg s) { return mx::matrix_transpose(a, s); }, "a"_a,
+      py::pos_only(), STREAM_KEYWORD, kMatrixTransposeDoc);
   cls.def_property_readonly(
-      "mT", [matrix_transpose](const mx::array& a) { return matrix_transpose(a, {}); },
+      "mT", [](const mx::array& a) { return mx::matrix_transpose(a); },
       "array: The array with its last two axes swapped.");
   auto swapaxes = [](const mx::array& a, int x, int y, StreamArg s) {
     return mx::swapaxes(a, x, y, s);

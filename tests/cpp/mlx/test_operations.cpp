@@ -100,6 +100,22 @@ TEST(OperationValues, AttentionTakesAMaskWithoutAMode) {
                fast::scaled_dot_product_attention(q, q, q, 0.5f, "array", mask));
 }
 
+TEST(OperationValues, SlicesCombinedWithAnUpdate) {
+  const array a = reshape(arange(6), {2, 3});
+  const array update = array({10, 1});
+  expect_close(slice_update_add(a, update, {0, 1}, {2, 3}), array({0, 11, 3, 3, 14, 6}, {2, 3}));
+  expect_close(slice_update_prod(a, update, {0, 0}, {2, 3}, {1, 2}),
+               array({0, 1, 2, 30, 4, 5}, {2, 3}));
+  expect_close(slice_update_max(a, array(3), {0, 0}, {1, 3}), array({3, 3, 3, 3, 4, 5}, {2, 3}));
+  expect_close(slice_update_min(a, array(3.5f), {1, 0}, {2, 3}), array({0, 1, 2, 3, 3, 3}, {2, 3}));
+}
+
+TEST(OperationValues, MatricesAreTransposedInTheLastAxes) {
+  EXPECT_EQ(matrix_transpose(zeros({2, 3, 4})).shape(), (Shape{2, 4, 3}));
+  EXPECT_EQ(message_of([] { matrix_transpose(zeros({3})); }),
+            "[matrix_transpose] An array of at least 2 dimensions is needed, not of 1.");
+}
+
 TEST(OperationValues, ScatterWantsAnIndexArrayForEachAxis) {
   array a = zeros({2, 3}), i({0, 1});
   struct Case {
