@@ -9,6 +9,8 @@ install(TARGETS metalc RUNTIME DESTINATION bin)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/mlx/ DESTINATION include/mlx FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/compatibility/mlx DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/metal/include/ DESTINATION include)
+# What MLX's matrix kernels take, for the host code that fills it in.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/metal/stdlib/mlx DESTINATION include FILES_MATCHING PATTERN "params.h")
 install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/metal DESTINATION lib)
 install(FILES ${CMAKE_BINARY_DIR}/lib/mlx.metallib DESTINATION lib)
 

@@ -73,6 +73,10 @@ Allocator& allocator() {
   return *instance;
 }
 
+Buffer make_buffer(void* memory, size_t size) {
+  return allocator().wrap(memory, size, [](void*) {});
+}
+
 OnDevice::OnDevice(const Device& device)
     : before_(std::exchange(gpu, device.type == Device::gpu ? device.index : gpu)) {}
 

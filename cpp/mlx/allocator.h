@@ -63,6 +63,10 @@ Allocator& allocator();
 Buffer malloc(size_t size);
 void free(Buffer buffer);
 
+// A buffer of existing memory, which must stay until `release`; null if the device cannot use it.
+Buffer make_buffer(void* memory, size_t size);
+inline void release(Buffer buffer) { free(buffer); }
+
 // The name that older extensions use; the same as malloc.
 inline Buffer malloc_or_wait(size_t size) { return malloc(size); }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <queue>
@@ -22,6 +23,8 @@ void notify_new_task(const Stream& stream, size_t bytes = 0);
 void notify_task_completion(const Stream& stream, size_t bytes = 0);
 int n_active_tasks();
 size_t n_active_bytes();
+// Runs a task behind the work that has been scheduled on the stream.
+void enqueue(const Stream& stream, std::function<void()> task);
 // Returns once at most so many tasks, or bytes, are in flight.
 void wait_for_at_most(int tasks);
 void wait_for_at_most_bytes(size_t bytes);

@@ -120,6 +120,14 @@ Stream default_stream(Device d) {
   return r.streams[found->second];
 }
 
+std::optional<Stream> peek_default_stream(Device d) {
+  auto& r = registry();
+  std::lock_guard lock(r.mutex);
+  const auto found = r.default_index.find(d);
+  if (found == r.default_index.end()) return std::nullopt;
+  return r.streams[found->second];
+}
+
 void set_default_stream(Stream s) {
   get_stream(s.index);
   auto& r = registry();

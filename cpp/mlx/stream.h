@@ -1,6 +1,7 @@
 // Streams: the work of one stream runs in order; different streams run concurrently.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "mlx/device.h"
@@ -30,6 +31,8 @@ inline bool operator!=(const Stream& a, const Stream& b) { return !(a == b); }
 inline bool operator<(const Stream& a, const Stream& b) { return a.index < b.index; }
 
 Stream default_stream(Device d);
+// Nothing if the device has no default stream yet: default_stream creates one.
+std::optional<Stream> peek_default_stream(Device d);
 void set_default_stream(Stream s);
 Stream new_stream(Device d);
 Stream new_stream();
@@ -40,6 +43,7 @@ Stream new_process_stream(Device d);
 ThreadLocalStream new_thread_local_stream(Device d);
 // Returns this thread's stream, which the first call creates.
 Stream to_stream(ThreadLocalStream s);
+inline Stream stream_from_thread_local_stream(ThreadLocalStream s) { return to_stream(s); }
 // Waits for the streams that this thread has created, and releases their resources: they cannot be
 // used any more. Default streams of devices are kept.
 void clear_streams();

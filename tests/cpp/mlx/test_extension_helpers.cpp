@@ -3,16 +3,26 @@
 
 #include <map>
 
+#include "mlx/backend/common/binary.h"
+#include "mlx/backend/common/broadcasting.h"
+#include "mlx/backend/common/matmul.h"
+#include "mlx/backend/common/unary.h"
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/cpu/copy.h"
+#include "mlx/backend/cpu/device_info.h"
+#include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/gpu/copy.h"
 #include "mlx/backend/gpu/eval.h"
+#include "mlx/backend/gpu/slicing.h"
+#include "mlx/backend/metal/allocator.h"
 #include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/utils.h"
 #include "mlx/dtype_utils.h"
+#include "mlx/fast_primitives.h"
 #include "mlx/ops.h"
+#include "mlx/scheduler.h"
 #include "mlx/transforms.h"
 
 namespace mlx::core {
@@ -113,8 +123,144 @@ TEST(ExtensionHelpers, CopiesAndViewsInsideEvaluation) {
   EXPECT_TRUE(array_equal(ones, mlx::core::ones({3, 2})).item<bool>());
 }
 
+array output(const Shape& shape, Dtype dtype) { return array(shape, dtype, nullptr, {}); }
+
+// What was computed on a stream, for operations to read.
+array finished(array made, Stream s) {
+  synchronize(s);
+  made.set_status(array::Status::available);
+  return made;
+}
+
+TEST(ExtensionHelpers, SlicesAndArraysPutTogether) {
+  const Stream s = default_stream(Device::gpu);
+  const array a = evaluated(reshape(arange(12), {3, 4}));
+  array part = output({2, 2}, int32);
+  slice_gpu(a, part, {0, 1}, {2, 2}, s);
+  EXPECT_EQ(part.data<int>(), a.data<int>() + 1);
+  EXPECT_TRUE(array_equal(finished(part, s), array({1, 3, 9, 11}, {2, 2})).item<bool>());
+  array joined = output({3, 6}, int32);
+  concatenate_gpu({a, evaluated(slice(a, {0, 0}, {3, 2}))}, joined, 1, s);
+  EXPECT_TRUE(array_equal(slice(finished(joined, s), {0, 3}, {3, 6}),
+                          reshape(array({3, 0, 1, 7, 4, 5, 11, 8, 9}), {3, 3}))
+                  .item<bool>());
+  array padded = output({5, 4}, int32);
+  pad_gpu(a, array(7), padded, {0}, {1}, s);
+  EXPECT_TRUE(array_equal(finished(padded, s), pad(a, {0}, {1}, {1}, array(7))).item<bool>());
+  array repeated = output({2, 3, 4}, int32);
+  broadcast(a, repeated);
+  EXPECT_EQ(repeated.strides(), (Strides{0, 4, 1}));
+  EXPECT_TRUE(repeated.flags().contiguous);
+  EXPECT_EQ(repeated.data_size(), a.size());
+  EXPECT_TRUE(array_equal(finished(repeated, s), broadcast_to(a, {2, 3, 4})).item<bool>());
+}
+
+TEST(ExtensionHelpers, CopiesWithOffsetsThatAreArrays) {
+  const array a = evaluated(reshape(arange(20), {4, 5}));
+  const array from = evaluated(array(int64_t(6))), to = evaluated(array(3, int32));
+  for (const Device device : {Device(Device::cpu), Device(Device::gpu)}) {
+    const Stream s = default_stream(device);
+    const auto copy_part = [&](auto&&... args) {
+      device == Device::cpu ? copy_cpu_inplace(args...) : copy_gpu_inplace(args...);
+    };
+    for (bool dynamic_from : {false, true}) {
+      for (bool dynamic_to : {false, true}) {
+        array out = evaluated(zeros({3, 4}, float32));
+        copy_part(a, out, Shape{2, 2}, a.strides(), out.strides(), dynamic_from ? 1 : 7,
+                  dynamic_to ? 2 : 5, CopyType::GeneralGeneral, s,
+                  dynamic_from ? std::optional(from) : std::nullopt,
+                  dynamic_to ? std::optional(to) : std::nullopt);
+        const array expected({0, 0, 0, 0, 0, 7, 8, 0, 0, 12, 13, 0}, {3, 4});
+        EXPECT_TRUE(array_equal(finished(out, s), expected).item<bool>());
+      }
+    }
+  }
+}
+
+TEST(ExtensionHelpers, DimensionsOfSeveralArraysCollapseTogether) {
+  const array a = evaluated(zeros({2, 3, 4})),
+              b = evaluated(transpose(zeros({3, 2, 4}), {1, 0, 2}));
+  const auto [two, strides] = collapse_contiguous_dims(a, b);
+  EXPECT_EQ(two, (Shape{2, 3, 4}));
+  EXPECT_EQ(strides, (std::vector<Strides>{{12, 4, 1}, {4, 8, 1}}));
+  const auto [three, all] = collapse_contiguous_dims(a, a, a);
+  EXPECT_EQ(three, (Shape{24}));
+  EXPECT_EQ(all, (std::vector<Strides>{{1}, {1}, {1}}));
+  const array x = evaluated(zeros({2, 3, 4, 5})), y = evaluated(zeros({2, 3, 5, 6}));
+  EXPECT_EQ(collapse_batches(x, y), std::make_tuple(Shape{6}, Strides{20}, Strides{30}));
+  const array m = evaluated(zeros({4, 5}));
+  EXPECT_EQ(collapse_batches(m, m, m),
+            std::make_tuple(Shape{1}, Strides{0}, Strides{0}, Strides{0}));
+}
+
+// x * y, with rules that come from operations.
+class FusedProduct : public fast::Custom {
+ public:
+  using Custom::Custom;
+  void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) override {
+    outputs[0].set_data(allocator::malloc(outputs[0].nbytes()));
+    const float *x = inputs[0].data<float>(), *y = inputs[1].data<float>();
+    cpu::get_command_encoder(stream()).dispatch(
+        [x, y, to = outputs[0].data<float>(), size = outputs[0].size()] {
+          for (size_t i = 0; i < size; ++i) to[i] = x[i] * y[i];
+        });
+  }
+  void eval_gpu(const std::vector<array>&, std::vector<array>&) override {
+    throw std::runtime_error("This runs on the CPU.");
+  }
+};
+
+array fused_product(const array& x, const array& y) {
+  const auto fallback = [](const std::vector<array>& in) {
+    return std::vector<array>{multiply(in[0], in[1])};
+  };
+  auto primitive = std::make_shared<FusedProduct>(default_stream(Device::cpu), fallback);
+  return array(x.shape(), x.dtype(), std::move(primitive), {x, y});
+}
+
+TEST(ExtensionHelpers, CustomPrimitivesHaveTheRulesOfTheirFallback) {
+  const array x({1.0f, 2.0f}), y({3.0f, 4.0f}), one({1.0f, 1.0f});
+  EXPECT_TRUE(array_equal(fused_product(x, y), array({3.0f, 8.0f})).item<bool>());
+  const auto square = [](const array& a) { return fused_product(a, a); };
+  const array twice({2.0f, 4.0f});
+  EXPECT_TRUE(array_equal(vjp(square, x, one).second, twice).item<bool>());
+  EXPECT_TRUE(array_equal(jvp(square, x, one).second, twice).item<bool>());
+  const auto mapped = vmap([](const array& a, const array& b) { return fused_product(a, b); });
+  EXPECT_TRUE(array_equal(mapped(x, y), array({3.0f, 8.0f})).item<bool>());
+}
+
+TEST(ExtensionHelpers, TasksRunBehindTheWorkOfAStream) {
+  const Stream s = default_stream(Device::cpu);
+  array sum = add(ones({1000}), ones({1000}), s);
+  async_eval({sum});
+  float seen = 0;
+  const float* last = sum.data<float>() + 999;
+  scheduler::enqueue(s, [&seen, last] { seen = *last; });
+  synchronize(s);
+  EXPECT_EQ(seen, 2);
+}
+
+TEST(ExtensionHelpers, BuffersOfExistingMemory) {
+  alignas(16384) static float memory[4096] = {1, 2};
+  allocator::Buffer buffer = allocator::make_buffer(memory, sizeof memory);
+  ASSERT_NE(buffer.ptr(), nullptr);
+  EXPECT_EQ(buffer.raw_ptr(), static_cast<void*>(memory));
+  EXPECT_EQ(metal::allocator().size(buffer), sizeof memory);
+  allocator::release(buffer);
+}
+
+TEST(ExtensionHelpers, DefaultStreamsWithoutCreatingThem) {
+  const Stream s = default_stream(Device::cpu);
+  EXPECT_EQ(peek_default_stream(Device::cpu), s);
+  const ThreadLocalStream local = new_thread_local_stream(Device::cpu);
+  EXPECT_EQ(stream_from_thread_local_stream(local), to_stream(local));
+}
+
 TEST(ExtensionHelpers, EvaluationByTheNamesOfEitherDevice) {
   array one = evaluated(array(1));
+  const auto pool = metal::new_scoped_memory_pool();
+  EXPECT_EQ(cpu::device_count(), 1);
+  EXPECT_EQ(&gpu::device_info(), &device_info(Device::gpu));
   array on_host = add(one, one, Device::cpu);
   cpu::eval(on_host);
   cpu::finalize(default_stream(Device::cpu));

@@ -46,18 +46,35 @@ STANDARD = {
 }
 # The headers that extensions made for MLX include, and something of each that they use.
 USED = {
+    "mlx/backend/common/binary.h": "get_binary_op_type(array(1), array(2))",
+    "mlx/backend/common/broadcasting.h": "broadcast",
     "mlx/backend/common/copy.h": "CopyType::General",
+    "mlx/backend/common/matmul.h": "collapse_batches(array(1), array(2))",
+    "mlx/backend/common/slicing.h": "prepare_slice(array(1), {}, {})",
+    "mlx/backend/common/unary.h": "set_unary_output_data",
     "mlx/backend/common/utils.h": "elem_to_loc(0, array(1))",
     "mlx/backend/cpu/copy.h": "contiguous_copy_cpu(array(1), default_stream(Device::cpu))",
+    "mlx/backend/cpu/device_info.h": "cpu::device_info()",
     "mlx/backend/cpu/encoder.h": "cpu::get_command_encoder(default_stream(Device::cpu))",
     "mlx/backend/cpu/eval.h": "cpu::synchronize(default_stream(Device::cpu))",
     "mlx/backend/cpu/parallel.h": "cpu::parallel_for(1, 1, [](size_t, size_t) {})",
     "mlx/backend/gpu/copy.h": "contiguous_copy_gpu(array(1), default_stream(Device::gpu))",
+    "mlx/backend/gpu/device_info.h": "gpu::device_count()",
     "mlx/backend/gpu/eval.h": "gpu::is_available()",
+    "mlx/backend/gpu/slicing.h": "concatenate_gpu",
+    "mlx/backend/metal/allocator.h": "metal::allocator()",
     "mlx/backend/metal/copy.h": "fill_gpu",
     "mlx/backend/metal/device.h": "metal::device(Device::gpu)",
+    "mlx/backend/metal/kernels/steel/attn/params.h": "sizeof(mlx::steel::AttnParams)",
+    "mlx/backend/metal/kernels/steel/gemm/params.h": "sizeof(mlx::steel::GEMMParams)",
     "mlx/backend/metal/utils.h": "type_to_name(float32)",
+    "mlx/compile_impl.h": "detail::compile_cache()",
     "mlx/dtype.h": "float32",
+    "mlx/export_impl.h": "&FunctionExporter::close",
+    "mlx/fast_primitives.h": "&fast::Custom::vmap",
+    "mlx/io/load.h": 'io::ParallelFileReader("x").is_open()',
+    "mlx/types/bf16.h": "bfloat16_t(1)",
+    "mlx/types/fp16.h": "float16_t(1)",
 }
 
 

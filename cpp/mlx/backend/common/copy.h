@@ -27,6 +27,12 @@ void copy_inplace(const array& in, array& out, CopyType type, Stream s);
 void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
                   const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType type,
                   Stream s);
+// The same with further offsets, arrays of one integer that are read when the copy runs. A slice
+// that would leave its array is an error that nobody finds.
+void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
+                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType type,
+                  Stream s, const std::optional<array>& dynamic_in_offset,
+                  const std::optional<array>& dynamic_out_offset);
 
 // For older extensions that call it in eval_cpu: the copy has run when it returns.
 void copy(const array& in, array& out, CopyType type);

@@ -204,17 +204,6 @@ void shared_buffer_reshape(const array& in, const Strides& strides, array& out) 
   make_view(in, out, strides);
 }
 
-std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts,
-                                          const Shape& steps) {
-  int64_t offset = 0;
-  Strides strides(in.ndim());
-  for (size_t i = 0; i < in.ndim(); ++i) {
-    offset += starts[i] * in.strides()[i];
-    strides[i] = in.strides()[i] * steps[i];
-  }
-  return {offset, std::move(strides)};
-}
-
 void allocate_output(array& out) { out.set_data(allocator::malloc(out.nbytes())); }
 
 int64_t next_power_of_2(int64_t n) {

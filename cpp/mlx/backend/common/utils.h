@@ -1,6 +1,7 @@
 // Shapes, strides and contiguity: what every backend needs to walk arrays.
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <span>
 #include <tuple>
@@ -51,6 +52,10 @@ std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Str
 std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_cap = INT32_MAX);
 std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const std::vector<array>& xs,
                                                                  int64_t size_cap = INT32_MAX);
+template <std::same_as<array>... Others>
+auto collapse_contiguous_dims(const array& first, const array& second, const Others&... others) {
+  return collapse_contiguous_dims(std::vector<array>{first, second, others...});
+}
 
 // The number of elements without repetitions, and whether the elements lie in row-major or
 // column-major order without gaps.
@@ -94,9 +99,6 @@ void move_or_copy(const array& in, array& out, const Strides& strides, array::Fl
 // Whether a reshape of `in` to `out` needs no copy, and the strides if so.
 std::pair<bool, Strides> prepare_reshape(const array& in, const array& out);
 void shared_buffer_reshape(const array& in, const Strides& strides, array& out);
-
-// Start and strides (in elements of the input) of a slice.
-std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts, const Shape& steps);
 
 // Gives `out` fresh row-contiguous memory.
 void allocate_output(array& out);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "mlx/backend/metal/device.h"
+#include "mlx/backend/metal/eval.h"
 
 namespace mlx::core::cpu {
 
@@ -28,3 +29,13 @@ CommandEncoder& get_command_encoder(Stream stream) {
 }
 
 }  // namespace mlx::core::cpu
+
+namespace mlx::core::scheduler {
+
+void enqueue(const Stream& stream, std::function<void()> task) {
+  std::lock_guard lock(mutex());
+  cpu::get_command_encoder(stream).dispatch(std::move(task));
+  metal::finalize(stream);
+}
+
+}  // namespace mlx::core::scheduler

@@ -46,6 +46,7 @@ class Device {
 
   MTL::Device* mtl_device() { return device_.get(); }
   const std::string& get_architecture() const { return architecture_; }
+  int get_architecture_gen() const { return 0; }  // no generation of Apple's GPUs
 
   // Makes the state of a stream, whose work one of the GPUs, or the host, runs.
   void add_stream(Stream stream);
@@ -117,6 +118,11 @@ Device& device(mlx::core::Device d = mlx::core::Device::gpu);
 NS::SharedPtr<MTL::Device> mtl_device_of(mlx::core::Device d);
 std::set<Device*> all_devices();
 CommandEncoder& get_command_encoder(Stream s);
+
+// What is autoreleased lives as long as this.
+inline NS::SharedPtr<NS::AutoreleasePool> new_scoped_memory_pool() {
+  return NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+}
 
 // The names by which older extensions bind arrays.
 inline void set_array_buffer(CommandEncoder& encoder, const array& a, int index) {

@@ -38,6 +38,18 @@ const std::unordered_map<std::string, std::variant<std::string, size_t>>& device
 
 size_t scalar_fallbacks() { return ::metal::cpu::scalar_fallbacks(); }
 
+namespace {
+
+std::string& metallib_path() {
+  static std::string path;
+  return path;
+}
+
+}  // namespace
+
+void set_metallib_path(const std::string& path) { metallib_path() = path; }
+const std::string& get_metallib_path() { return metallib_path(); }
+
 void start_capture(std::string path) {
   const std::string suffix = ".gputrace";
   if (!path.empty() &&

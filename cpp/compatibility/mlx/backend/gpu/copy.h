@@ -23,9 +23,11 @@ inline void copy_gpu_inplace(const array& in, array& out, const Strides& in_stri
 }
 inline void copy_gpu_inplace(const array& in, array& out, const Shape& shape,
                              const Strides& in_strides, const Strides& out_strides,
-                             int64_t in_offset, int64_t out_offset, CopyType type,
-                             const Stream& s) {
-  copy_inplace(in, out, shape, in_strides, out_strides, in_offset, out_offset, type, s);
+                             int64_t in_offset, int64_t out_offset, CopyType type, const Stream& s,
+                             const std::optional<array>& dynamic_in_offset = std::nullopt,
+                             const std::optional<array>& dynamic_out_offset = std::nullopt) {
+  copy_inplace(in, out, shape, in_strides, out_strides, in_offset, out_offset, type, s,
+               dynamic_in_offset, dynamic_out_offset);
 }
 inline array contiguous_copy_gpu(const array& a, const Stream& s) { return contiguous_copy(a, s); }
 inline void fill_gpu(const array& value, array& out, const Stream& s) { fill(value, out, s); }

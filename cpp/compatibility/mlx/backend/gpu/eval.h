@@ -1,12 +1,12 @@
 // For extensions made for MLX: the back end's functions for streams of the Metal device.
 #pragma once
 
+#include "mlx/backend/gpu/device_info.h"
 #include "mlx/backend/metal/eval.h"
 #include "mlx/backend/metal/metal.h"
 
 namespace mlx::core::gpu {
 
-inline bool is_available() { return metal::is_available(); }
 inline void new_stream(Stream stream) { metal::new_stream(stream); }
 inline void eval(array& arr) { metal::eval(arr); }
 inline void finalize(Stream stream) { metal::finalize(stream); }

@@ -1,32 +1,37 @@
 // Arrays put together from others: concatenation, padding, replaced slices.
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/slicing.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/indexing.h"
 #include "mlx/primitives/shape.h"
 
 namespace mlx::core {
 
-MLX_EVAL(Concatenate) {
+void concatenate_in_eval(const std::vector<array>& inputs, array& out, int axis, Stream s) {
   allocate_output(out);
   int64_t offset = 0;
   for (auto& in : inputs) {
     copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, offset,
-                 CopyType::GeneralGeneral, stream());
-    offset += in.shape(axis_) * out.strides(axis_);
+                 CopyType::GeneralGeneral, s);
+    offset += in.shape(axis) * out.strides(axis);
   }
 }
 
-MLX_EVAL(Pad) {
-  auto& in = inputs[0];
+void pad_in_eval(const array& in, const array& value, array& out, const std::vector<int>& axes,
+                 const Shape& low_pad_size, Stream s) {
   allocate_output(out);
-  copy_inplace(inputs[1], out, CopyType::Scalar, stream());
+  copy_inplace(value, out, CopyType::Scalar, s);
   int64_t offset = 0;
-  for (size_t i = 0; i < axes_.size(); ++i) {
-    offset += low_pad_size_[i] * out.strides(axes_[i]);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    offset += low_pad_size[i] * out.strides(axes[i]);
   }
   copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, offset,
-               CopyType::GeneralGeneral, stream());
+               CopyType::GeneralGeneral, s);
 }
+
+MLX_EVAL(Concatenate) { concatenate_in_eval(inputs, out, axis_, stream()); }
+
+MLX_EVAL(Pad) { pad_in_eval(inputs[0], inputs[1], out, axes_, low_pad_size_, stream()); }
 
 MLX_EVAL(SliceUpdate) {
   auto& in = inputs[0];

@@ -269,6 +269,36 @@ MLX_EVAL(Gather) {
   run_gather(in, row_contiguous(inputs[1], s), out, axis, slice_sizes_, s);
 }
 
+void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
+                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType type,
+                  Stream s, const std::optional<array>& dynamic_in_offset,
+                  const std::optional<array>& dynamic_out_offset) {
+  if (!dynamic_in_offset && !dynamic_out_offset) {
+    return copy_inplace(in, out, shape, in_strides, out_strides, in_offset, out_offset, type, s);
+  }
+  if (shape_size(shape) == 0) return;
+  const auto view = [&](const array& a, const Strides& strides, int64_t offset) {
+    array part(shape, a.dtype(), nullptr, {});
+    part.copy_shared_buffer(a, strides, {false, false, false}, a.data_size(), offset);
+    return part;
+  };
+  const auto offset_of = [&](const array& offset) { return converted(offset, int64, s); };
+  array source = view(in, in_strides, in_offset);
+  if (dynamic_in_offset) {
+    array found = temporary(shape, in.dtype(), s);
+    gather_offsets(source, offset_of(*dynamic_in_offset), found, shape, s);
+    source = found;
+  }
+  if (!dynamic_out_offset) {
+    return copy_inplace(source, out, shape, source.strides(), out_strides, 0, out_offset, type, s);
+  }
+  array target = view(out, out_strides, out_offset);
+  SliceParams p = slice_params(target, shape);
+  p.count = 1;
+  run_scatter(Scatter::None, converted(source, out.dtype(), s), offset_of(*dynamic_out_offset),
+              target, p, false, s);
+}
+
 MLX_EVAL(DynamicSlice) {
   allocate_output(out);
   if (out.size() == 0) {

@@ -1,5 +1,7 @@
 // Primitives whose output is a view of their input's buffer, or a copy if a view is impossible.
+#include "mlx/backend/common/broadcasting.h"
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/slicing.h"
 #include "mlx/backend/common/views_in_eval.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/graph.h"
@@ -10,21 +12,36 @@ namespace mlx::core {
 
 MLX_EVAL(AsStrided) { make_view(row_contiguous(inputs[0], stream()), out, strides_, offset_); }
 
-namespace {
-
-void broadcast_view(const array& in, array& out) {
+void broadcast(const array& in, array& out) {
   Strides strides(out.ndim(), 0);
   size_t added = out.ndim() - in.ndim();
   for (size_t d = 0; d < in.ndim(); ++d) {
     strides[added + d] = in.shape()[d] == 1 ? 0 : in.strides()[d];
   }
-  make_view(in, out, strides);
+  if (out.size() == 0) return make_view(in, out, strides);
+  // The memory has no more gaps than before, though its elements are repeated.
+  const auto [size, row, col] = check_contiguity(out.shape(), strides);
+  out.copy_shared_buffer(in, strides, {in.flags().contiguous, row, col}, in.data_size());
 }
 
-}  // namespace
+std::tuple<int64_t, Strides> prepare_slice(const array& in, const Shape& starts,
+                                           const Shape& steps) {
+  int64_t offset = 0;
+  Strides strides(in.ndim());
+  for (size_t i = 0; i < in.ndim(); ++i) {
+    offset += starts[i] * in.strides()[i];
+    strides[i] = in.strides()[i] * steps[i];
+  }
+  return {offset, std::move(strides)};
+}
 
-MLX_EVAL(Broadcast) { broadcast_view(inputs[0], out); }
-MLX_EVAL(BroadcastAxes) { broadcast_view(inputs[0], out); }
+void slice(const array& in, array& out, const Shape& starts, const Shape& steps) {
+  auto [offset, strides] = prepare_slice(in, starts, steps);
+  make_view(in, out, strides, out.size() == 0 ? 0 : offset);
+}
+
+MLX_EVAL(Broadcast) { broadcast(inputs[0], out); }
+MLX_EVAL(BroadcastAxes) { broadcast(inputs[0], out); }
 
 MLX_EVAL(Contiguous) {
   auto& in = inputs[0];
@@ -95,10 +112,7 @@ MLX_EVAL_MULTI(Split) {
   }
 }
 
-MLX_EVAL(Slice) {
-  auto [offset, strides] = prepare_slice(inputs[0], start_indices_, strides_);
-  make_view(inputs[0], out, strides, out.size() == 0 ? 0 : offset);
-}
+MLX_EVAL(Slice) { slice(inputs[0], out, start_indices_, strides_); }
 
 MLX_EVAL(StopGradient) { out.copy_shared_buffer(inputs[0]); }
 

@@ -1,0 +1,4 @@
+// For programs made for MLX: FunctionExporter and ImportedFunction.
+#pragma once
+
+#include "mlx/export.h"
