@@ -1,4 +1,4 @@
-; RUN: widen 16
+; RUN: widen 16 x86-64-v4
 ; The index is computed from the thread's position by way of numbers that are not whole: if the elements are in two
 ; registers from that of the first or last lane on, they are found there. What all lanes add is not part of the test.
 ; CHECK-LABEL: define internal void @kernel.wide

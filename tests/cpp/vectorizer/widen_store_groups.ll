@@ -50,3 +50,19 @@ define void @apart(ptr addrspace(1) %out, i32 %x, float %va, float %vb, float %v
   store float %vd, ptr addrspace(1) %fourth
   ret void
 }
+
+; What nobody writes may be read between the stores.
+; CHECK-LABEL: define internal void @constants.wide
+; CHECK: store <8 x float>
+; CHECK-NOT: store
+; CHECK: ret void
+define void @constants(ptr addrspace(1) %out, ptr addrspace(2) %in, i32 %x, float %va) {
+  %pair = shl i32 %x, 1
+  %first = getelementptr float, ptr addrspace(1) %out, i32 %pair
+  %second = getelementptr i8, ptr addrspace(1) %first, i64 4
+  store float %va, ptr addrspace(1) %first
+  %b = load float, ptr addrspace(2) %in, !invariant.load !0
+  store float %b, ptr addrspace(1) %second
+  ret void
+}
+!0 = !{}

@@ -1,4 +1,4 @@
-; RUN: widen 16
+; RUN: widen 16 x86-64-v4
 ; The index is less than 16: the table, which is a buffer, is read as a whole, and the elements are found in a register.
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: load <16 x i32>, ptr addrspace(1)

@@ -125,3 +125,32 @@ def test_close_elements(name: str, column: str, index: str, rng):
     image = image.astype(np.float32)
     expected = image[:39, at] + 2 * image[:39, np.minimum(at + 1, 999)] + 4 * image[1:, at]
     np.testing.assert_array_equal(got, np.where(runs, expected, -1))
+
+
+@pytest.mark.parametrize("table", ["x", "table"])
+def test_codes_of_four_bits(table: str, rng):
+    """Each thread writes what two codes of a byte stand for, or those of a word."""
+    codes = rng.integers(0, 256, 1200).astype(np.uint8)
+    values = rng.integers(-100, 100, 16).astype(np.float32)
+    scales = rng.standard_normal(75).astype(np.float32)
+    bodies = {
+        2: "uchar v = q[i]; o[2 * i] = t[v & 15] * s; o[2 * i + 1] = t[v >> 4] * s;",
+        8: """
+            uint v = ((const device uint*)q)[i];
+            for (int k = 0; k < 8; ++k) o[8 * i + k] = t[v >> 4 * k & 15] * s;""",
+    }
+    both = np.stack([values[codes & 15], values[codes >> 4]], 1).reshape(-1)
+    for count, body in bodies.items():
+        got = run_one(
+            f"""
+            uint i = thread_position_in_grid.x;
+            float s = scales[i * {count} / 32];
+            {body.replace("t[", table + "[")}
+            """,
+            {"q": codes, "x": values, "scales": scales},
+            {"o": ((2400,), mx.float32)},
+            2400 // count,
+            100,
+            header=f"constant float table[16] = {{{', '.join(map(str, values))}}};",
+        )
+        np.testing.assert_array_equal(got, both * np.repeat(scales, 32))

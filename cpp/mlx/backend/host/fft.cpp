@@ -4,8 +4,9 @@
 #include "metal/sanitizers.h"
 
 #define POCKETFFT_NO_MULTITHREADING  // our own threads share the work
-#ifdef METAL_ASAN
-// With vectors, it asks for memory whose size is no multiple of its alignment, which ASan refuses.
+#if defined(METAL_ASAN) || defined(METAL_TSAN)
+// With vectors, it asks for memory whose size is no multiple of its alignment, which the sanitizers
+// refuse.
 #define POCKETFFT_NO_VECTORS
 #endif
 #include <pocketfft_hdronly.h>

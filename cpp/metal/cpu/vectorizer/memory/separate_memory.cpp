@@ -127,6 +127,7 @@ void mark_unwritten_buffers(llvm::Function& body) {
 }
 
 bool are_separate(const Instruction& one, const Instruction& other) {
+  if (reads_constants(one) || reads_constants(other)) return true;
   const MDNode* scopes = one.getMetadata(llvm::LLVMContext::MD_alias_scope);
   const MDNode* others = other.getMetadata(llvm::LLVMContext::MD_noalias);
   if (!scopes || !others) return false;

@@ -15,7 +15,8 @@ void mark_separate_memory(llvm::Function& body, bool separate_buffers);
 // Marks loads from buffers that the kernel never writes, if buffers are separate.
 void mark_unwritten_buffers(llvm::Function& body);
 
-// Whether the marks of two instructions say that they touch separate memory.
+// Whether the marks of two instructions say that they touch separate memory, or that one of them
+// reads what nobody writes.
 bool are_separate(const llvm::Instruction& one, const llvm::Instruction& other);
 
 // Whether it is a load from a buffer of its own that the kernel never writes.

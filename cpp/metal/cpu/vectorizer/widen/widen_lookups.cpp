@@ -12,7 +12,7 @@ using llvm::Value;
 namespace {
 
 // Whether `count` bytes behind the pointer are part of a table of the program.
-bool is_in_table(Value* pointer, uint64_t count, const llvm::DataLayout& layout) {
+bool has_in_table(Value* pointer, uint64_t count, const llvm::DataLayout& layout) {
   const auto [base, offset] = split_constant(pointer, layout);
   const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(base);
   return table && table->isConstant() && offset >= 0 &&
@@ -92,7 +92,7 @@ Value* MemoryWidener::load_from_table(const Access& access, Value* pointer,
   if (lanes == 0 || w_.width() % lanes != 0 || each == 0 || address.count == 0) return nullptr;
   uint64_t count = (address.count - 1) / address.step * each + 1;
   if (count > tables_.most_entries()) return nullptr;
-  if (!is_in_table(address.root, count * access.size, w_.layout())) {
+  if (!has_in_table(address.root, count * access.size, w_.layout())) {
     count = llvm::alignTo(count, lanes);
     if (!has_margins(pointer, {0, static_cast<int64_t>(count * access.size)})) return nullptr;
   }

@@ -132,7 +132,10 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
   const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
   const bool blocks = lane_step % access.size == 0 &&
                       lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
-  auto each_lane = [&] { return gather(access, address); };
+  auto each_lane = [&] {
+    return may_gather_more(access, pointer) ? gather_more(access, address)
+                                            : gather(access, address);
+  };
   if (may_be_close(access, pointer, address)) return load_close(access, address, each_lane);
   auto scattered = [&]() -> Value* {
     return w_.either(
@@ -184,6 +187,22 @@ Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address
   if (!w_.costs().isLegalMaskedGather(w_.wide_type(access.type), access.align))
     return load_lanes(w_, address, access.type);
   return masked_gather(access, addresses(address));
+}
+
+// Processors gather elements of 32 bits, and none that are smaller. Those are read with what lies
+// behind them, if that can be read.
+bool MemoryWidener::may_gather_more(const Access& access, const Value* pointer) const {
+  return access.size < sizeof(uint32_t) && !access.is_volatile &&
+         access.type->isSingleValueType() && !access.type->isVectorTy() &&
+         has_margins(pointer, {0, sizeof(uint32_t)}) &&
+         w_.costs().isLegalMaskedGather(w_.wide_type(b_.getInt32Ty()), access.align);
+}
+
+Value* MemoryWidener::gather_more(const Access& access, const IndexedAddress& address) {
+  llvm::Type* bits = w_.wide_type(b_.getIntNTy(static_cast<unsigned>(access.size) * 8));
+  const Access more{b_.getInt32Ty(), sizeof(uint32_t), access.align, false};
+  Value* found = b_.CreateTrunc(gather(more, address), bits);
+  return b_.CreateBitCast(found, w_.wide_type(access.type));
 }
 
 // Gathers and scatters take signed indices of 32 bits, and more of them at once than of 64 bits. An

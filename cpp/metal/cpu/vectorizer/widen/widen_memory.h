@@ -126,6 +126,8 @@ class MemoryWidener {
                           llvm::function_ref<llvm::Value*()> otherwise);
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
   llvm::Value* gather(const Access& access, const IndexedAddress& address);
+  bool may_gather_more(const Access& access, const llvm::Value* pointer) const;
+  llvm::Value* gather_more(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
   llvm::Value* addresses(const IndexedAddress& address);
   IndexedAddress frozen_address(llvm::Value* pointer);
