@@ -109,8 +109,9 @@ void export_function(const ExportCallback& callback,
                      const Args& args, const Kwargs& kwargs, bool shapeless = false);
 
 // A function from a file. It takes the inputs that it was exported for: the same number of arrays,
-// keywords, types and shapes (or ranks, if exported shapeless). For others it throws
-// std::invalid_argument, with a message that lists what it takes.
+// keywords, types and shapes (or ranks, if exported shapeless). Positional inputs may also come
+// with keywords, of which the file knows nothing: the order is alphabetic. For other inputs it
+// throws std::invalid_argument, with a message that lists what it takes.
 struct ImportedFunction {
   // Throws std::runtime_error if the file is damaged or has another format.
   explicit ImportedFunction(const std::string& file);

@@ -141,6 +141,37 @@ def test_keywords(path):
     check_same(mx.import_function(path)({"ä b": Y}), Y)
 
 
+def test_positional_inputs_may_come_with_keywords(path):
+    mx.export_function(path, lambda x, y: x - y, X, Y)
+    imported = mx.import_function(path)
+    for args, kwargs in (
+        ((X,), {"y": Y}),
+        (([X], {"y": Y}), {}),
+        ((), {"x": X, "y": Y}),
+        ((), {"y": Y, "x": X}),
+        (({"x": X, "y": Y},), {}),
+        ((), {"q": X, "z": Y}),
+    ):
+        check_same(imported(*args, **kwargs), X - Y)
+    check_same(imported(x=Y, y=X), Y - X)
+    for args, kwargs in (((X, Y), {"y": Y}), ((), {"y": Y}), ((X,), {"y": Y[0]})):
+        with pytest.raises(ValueError, match="No function of"):
+            imported(*args, **kwargs)
+
+    mx.export_function(path, lambda x, y: x - y, X, y=Y)
+    imported = mx.import_function(path)
+    check_same(imported(x=X, y=Y), X - Y)
+    check_same(imported(z=X, y=Y), X - Y)
+    for args, kwargs in (((X, Y), {}), ((X,), {"x": Y}), ((), {"p": X, "q": Y})):
+        with pytest.raises(ValueError, match="No function of"):
+            imported(*args, **kwargs)
+
+    mx.export_function(path, lambda a, b, x, y: a - 2 * b + 3 * x - 4 * y, X, Y, x=Y, y=X)
+    imported = mx.import_function(path)
+    check_same(imported(X, b=Y, x=X, y=Y), X - 2 * Y + 3 * X - 4 * Y)
+    check_same(imported(c=X, d=Y, x=X, y=Y), X - 2 * Y + 3 * X - 4 * Y)
+
+
 def test_several_lists_of_inputs(path):
     weights = floats(300, 300)
 
@@ -183,6 +214,25 @@ def test_an_exporter_takes_each_signature_once(path, shapeless):
         else:
             exporter(X[:2])
     check_same(mx.import_function(path)(Y), Y + 1)
+
+
+def test_an_exporter_takes_no_inputs_that_a_function_takes_already(path):
+    def fun(x, y=None, z=None):
+        return x - (z if y is None else y)
+
+    for first in (((X, Y), {}), ((X,), {"y": Y})):
+        with mx.exporter(path, fun) as exporter:
+            exporter(*first[0], **first[1])
+            for args, kwargs in (((X,), {"y": Y}), ((), {"x": X, "y": Y})):
+                with pytest.raises(RuntimeError, match="is there already"):
+                    exporter(*args, **kwargs)
+    with mx.exporter(path, fun) as exporter:  # one that takes fewer may come first
+        exporter(X, y=Y)
+        exporter(X, z=Y)
+        exporter(X, Y)
+    imported = mx.import_function(path)
+    for args, kwargs in (((X,), {"y": Y}), ((X,), {"z": Y}), ((X, Y), {})):
+        check_same(imported(*args, **kwargs), X - Y)
 
 
 def test_an_exporter_that_fails_writes_nothing(path):

@@ -1,5 +1,4 @@
 // FunctionExporter, and the functions that make one.
-#include <set>
 #include <stdexcept>
 
 #include "mlx/errors.h"
@@ -15,7 +14,7 @@ struct FunctionExporter::Recording {
   bool shapeless;
   std::string metadata;
 
-  std::set<std::string> signatures{};  // of the functions
+  std::vector<exported::Signature> signatures{};  // of the functions
   exported::ByteWriter functions{};
   exported::Constants constants{};
 };
@@ -77,20 +76,20 @@ void FunctionExporter::operator()(const Args& args, const Kwargs& kwargs) {
     throw std::runtime_error("[exporter] The file is written: no more can be added.");
   }
   Recording& r = *recording_;
+  for (const auto& signature : r.signatures) {
+    if (!signature.in_order(args, kwargs)) continue;
+    throw std::runtime_error("[exporter] A function of " + signature.text() +
+                             " is there already, which takes these inputs too.");
+  }
   const auto function = exported::record(r.fun, args, kwargs, r.shapeless);
   if (r.callback) return exported::report(function, r.callback);
-  const std::string signature =
-      exported::signature(function.trace.inputs, function.keywords, r.shapeless);
-  if (r.signatures.count(signature) > 0) {
-    throw std::runtime_error("[exporter] A function of " + signature + " is there already.");
-  }
   // If writing fails, the recording must stay as it is.
   exported::ByteWriter bytes;
   exported::Constants constants = r.constants;
   exported::write_function(function, constants, bytes);
   r.functions.bytes += bytes.bytes;
   r.constants = std::move(constants);
-  r.signatures.insert(signature);
+  r.signatures.push_back(function.signature());
 }
 
 void FunctionExporter::close() {

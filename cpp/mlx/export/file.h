@@ -25,8 +25,4 @@ void write_file(const std::string& path, const std::string& metadata, bool shape
                 const std::vector<array>& constants);
 Contents read_file(const std::string& path);
 
-// What a function takes: "(float32 (2,3), y: int32 ())". The last inputs have the keywords.
-std::string signature(const std::vector<array>& inputs, const std::vector<std::string>& keywords,
-                      bool shapeless);
-
 }  // namespace mlx::core::exported

@@ -8,6 +8,7 @@
 #include "mlx/compile/trace.h"
 #include "mlx/export.h"
 #include "mlx/export/bytes.h"
+#include "mlx/export/signature.h"
 
 namespace mlx::core::exported {
 
@@ -15,6 +16,7 @@ struct RecordedFunction {
   Trace trace;
   std::vector<std::string> keywords;  // of the last inputs, in alphabetic order
 
+  Signature signature() const { return {trace.inputs, keywords, trace.shapeless}; }
   size_t num_positional() const { return trace.inputs.size() - keywords.size(); }
 };
 

@@ -1,5 +1,4 @@
 // Records functions, and replaces nodes that files cannot hold.
-#include <algorithm>
 
 #include "mlx/compile/simplify.h"
 #include "mlx/errors.h"
@@ -13,14 +12,6 @@
 namespace mlx::core::exported {
 
 namespace {
-
-// One list of inputs: the positional ones, then those with keywords.
-std::vector<array> in_one_list(const Args& args, const Kwargs& kwargs,
-                               const std::vector<std::string>& keywords) {
-  std::vector<array> inputs = args;
-  for (const auto& keyword : keywords) inputs.push_back(kwargs.at(keyword));
-  return inputs;
-}
 
 ArraysFunction of_one_list(const FunctionExporter::Function& fun, size_t num_args,
                            const std::vector<std::string>& keywords) {
@@ -91,10 +82,10 @@ void read_files(const Trace& trace) {
 RecordedFunction record(const FunctionExporter::Function& fun, const Args& args,
                         const Kwargs& kwargs, bool shapeless) {
   RecordedFunction made;
-  for (const auto& [keyword, value] : kwargs) made.keywords.push_back(keyword);
-  std::sort(made.keywords.begin(), made.keywords.end());
-  const Trace whole = mlx::core::trace(of_one_list(fun, args.size(), made.keywords),
-                                       in_one_list(args, kwargs, made.keywords), shapeless);
+  const Signature given = signature_of(args, kwargs, shapeless);
+  made.keywords = given.keywords;
+  const Trace whole =
+      mlx::core::trace(of_one_list(fun, args.size(), given.keywords), given.inputs, shapeless);
   read_files(whole);
   Expansion expansion(whole);
   for (const auto& node : whole.nodes) expansion.add(node);

@@ -80,8 +80,9 @@ const char* const kImportFunctionDoc =
 Makes a function from a file that `export_function` or `exporter` has written.
 
 It takes what it was exported for: as many arrays, of the same types and shapes, and the same
-keywords. Arrays may also come as one list or tuple, and those with keywords as a dictionary behind
-it. It can be transformed and exported like any other function. Operations run on the default
+keywords. Other keywords stand for the last positional arrays, in alphabetic order, since the file
+does not have their names. Arrays may also come as one list or tuple, and those with keywords as a
+dictionary behind it. It can be transformed and exported like any other function. Operations run on the default
 streams of the devices for which they were recorded.
 
 A file is a program, and may hold kernels: import those only that you would run.
