@@ -5,6 +5,7 @@
 MODULE is the file of the extension module; without it mlx.core is imported.
 """
 
+import enum
 import importlib
 import importlib.util
 import inspect
@@ -18,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PREAMBLE = """\
 # Generated from the docstrings by tools/generate_stubs.py.
+import enum
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
@@ -81,13 +83,9 @@ def property_type(name: str, member: property) -> str:
     return match[1]
 
 
-def enumeration(cls: type) -> Iterator[str]:
-    for name in cls.__members__:
-        yield f"    {name}: ClassVar[{cls.__name__}]"
-    yield "    def __init__(self, value: int) -> None: ..."
-    for name, result in (("name", "str"), ("value", "int")):
-        yield "    @property"
-        yield f"    def {name}(self) -> {result}: ..."
+def enumeration(cls: type[enum.Enum]) -> Iterator[str]:
+    for name, member in cls.__members__.items():
+        yield f"    {name} = {member.value}"
 
 
 def members(cls: type) -> Iterator[str]:
@@ -106,8 +104,10 @@ def members(cls: type) -> Iterator[str]:
 
 
 def class_stub(cls: type) -> Iterator[str]:
+    is_enumeration = issubclass(cls, enum.Enum)
     base = f"({cls.__base__.__name__})" if issubclass(cls, BaseException) else ""
-    body = list(enumeration(cls) if hasattr(cls, "__members__") else members(cls))
+    base = "(enum.Enum)" if is_enumeration else base
+    body = list(enumeration(cls) if is_enumeration else members(cls))
     yield ""
     yield f"class {cls.__name__}{base}:"
     yield from body or ["    ..."]

@@ -1,6 +1,7 @@
 """Devices, streams, types and categories as values: equality, hashes, texts, copies."""
 
 import copy
+import enum
 import itertools
 import pickle
 
@@ -20,6 +21,9 @@ STREAMS += [mx.new_stream(mx.gpu)]
 LOCAL_STREAMS = [mx.new_thread_local_stream(mx.cpu), mx.new_thread_local_stream(mx.gpu)]
 DEVICES = [mx.Device(mx.cpu), mx.Device(mx.gpu)]
 TYPES = [mx.cpu, mx.gpu]
+KINDS = ["cpu", "gpu"]
+FAMILIES = ["complexfloating", "floating", "inexact", "signedinteger", "unsignedinteger"]
+FAMILIES += ["integer", "number", "generic"]
 # The values of a class are different. A device and its type are equal.
 CLASSES = [DTYPES, CATEGORIES, STREAMS, LOCAL_STREAMS, DEVICES, TYPES]
 FOREIGN = [None, 3, 1.5, "cpu", (), object(), Ellipsis, mx.array]
@@ -60,7 +64,7 @@ def test_hashes_tell_values_apart(values: list):
         )
 
 
-@pytest.mark.parametrize("values", [DTYPES, DEVICES, TYPES])
+@pytest.mark.parametrize("values", [DTYPES, CATEGORIES, DEVICES, TYPES])
 def test_copies_are_equal(values: list):
     for value in values:
         for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
@@ -75,6 +79,26 @@ def test_texts():
         for s in values:
             name = "cpu" if s.device == mx.cpu else "gpu"
             assert repr(s) == f"{kind}(Device({name}, {s.device.index}), {s.index})"
+
+
+@pytest.mark.parametrize("kind, names", [(mx.DeviceType, KINDS), (mx.DtypeCategory, FAMILIES)])
+def test_enumerations(kind: type[enum.Enum], names: list[str]):
+    assert issubclass(kind, enum.Enum) and not issubclass(kind, int)
+    members = [getattr(mx, name) for name in names]
+    assert list(kind) == members and len(kind) == len(names)
+    assert [member.name for member in kind] == names
+    assert [member.value for member in kind] == list(range(len(names)))
+    for name, member in zip(names, members):
+        assert kind[name] is kind(member.value) is getattr(kind, name) is member
+        assert member in kind and pickle.loads(pickle.dumps(member)) is member
+        assert repr(member) == str(member) == f"{kind.__name__}.{name}"
+        with pytest.raises(TypeError):
+            int(member)
+    assert mx.bool_ not in list(kind)
+    with pytest.raises(KeyError):
+        kind["tpu"]
+    with pytest.raises(ValueError, match="99 is not a valid"):
+        kind(99)
 
 
 def test_what_belongs_to_a_category():

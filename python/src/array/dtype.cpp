@@ -1,13 +1,14 @@
 // Dtype, DtypeCategory, their predicates, finfo and iinfo.
 #include "array/dtype.h"
 
+#include <pybind11/native_enum.h>
+
 #include <array>
 #include <sstream>
 #include <stdexcept>
 
 #include "convert/arguments.h"
 #include "convert/convert.h"
-#include "interpreter/plain_enum.h"
 #include "module.h"
 
 using namespace pybind11::literals;
@@ -235,9 +236,9 @@ void init_dtype(py::module_& m) {
   }
 
   using Category = mx::Dtype::Category;
-  auto categories =
-      py::enum_<Category>(m, "DtypeCategory", "Families of element types, as NumPy has them.");
-  categories.value("complexfloating", mx::complexfloating)
+  py::native_enum<Category>(m, "DtypeCategory", "enum.Enum",
+                            "Families of element types, as NumPy has them.")
+      .value("complexfloating", mx::complexfloating)
       .value("floating", mx::floating)
       .value("inexact", mx::inexact)
       .value("signedinteger", mx::signedinteger)
@@ -245,8 +246,10 @@ void init_dtype(py::module_& m) {
       .value("integer", mx::integer)
       .value("number", mx::number)
       .value("generic", mx::generic)
-      .export_values();
-  forget_numbers(categories);
+      .export_values()
+      .finalize();
+  const py::object categories = m.attr("DtypeCategory");
+  categories.attr("__repr__") = categories.attr("__str__");
   define_limits(m);
   define_predicates(m);
 }

@@ -7,6 +7,7 @@
 
 #include "convert/convert.h"
 #include "convert/optional_int.h"
+#include "devices/device.h"
 #include "mlx/dtype_utils.h"
 #include "mlx/ops.h"
 
@@ -87,8 +88,8 @@ bool load_stream(py::handle source, mx::StreamOrDevice& out) {
     out = source.cast<mx::ThreadLocalStream>();
   } else if (py::isinstance<mx::Device>(source)) {
     out = source.cast<mx::Device>();
-  } else if (py::isinstance<mx::Device::DeviceType>(source)) {
-    out = mx::Device(source.cast<mx::Device::DeviceType>());
+  } else if (const auto type = device_type_of(source)) {
+    out = mx::Device(*type);
   } else {
     return false;
   }

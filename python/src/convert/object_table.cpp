@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "devices/device.h"
 #include "mlx/array.h"
 #include "mlx/device.h"
 #include "mlx/dtype.h"
@@ -15,19 +16,19 @@ namespace {
 
 using DeviceType = mx::Device::DeviceType;
 
-// A kind of device, such as mx.gpu, stands for its first device.
-void* first_device(DeviceType type) {
-  static mx::Device cpu(mx::Device::cpu);
-  static mx::Device gpu(mx::Device::gpu);
-  return type == mx::Device::cpu ? &cpu : &gpu;
+// What lives as long as the module, for a kind of device such as mx.gpu: that kind, whose Python
+// object has no C++ object inside, or the first device of the kind, for which it stands.
+void* value_of_kind(DeviceType kind, const std::type_info& type) {
+  static mx::Device devices[] = {mx::Device::cpu, mx::Device::gpu};
+  mx::Device& first = devices[kind == DeviceType::cpu ? 0 : 1];
+  if (type == typeid(DeviceType)) return &first.type;
+  return type == typeid(mx::Device) ? &first : nullptr;
 }
 
 void* value_of(void* object, const std::type_info& type) {
   py::handle source(static_cast<PyObject*>(object));
   if (source.is_none()) return nullptr;
-  if (type == typeid(mx::Device) && py::isinstance<DeviceType>(source)) {
-    return first_device(source.cast<DeviceType>());
-  }
+  if (const auto kind = device_type_of(source)) return value_of_kind(*kind, type);
   py::detail::type_caster_generic caster(type);
   return caster.load(source, /*convert=*/false) ? caster.value : nullptr;
 }

@@ -1,13 +1,14 @@
 // Device, DeviceType, and information about devices.
 #include "devices/device.h"
 
+#include <pybind11/native_enum.h>
+
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
 
 #include "convert/arguments.h"
-#include "interpreter/plain_enum.h"
 #include "mlx/device.h"
 #include "module.h"
 
@@ -53,6 +54,9 @@ Returns:
 
 using DeviceType = mx::Device::DeviceType;
 
+// Of the CPU and the GPU: Python has a single object for each.
+PyObject* type_objects[2] = {};
+
 const char* device_type_name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
 
 std::string device_repr(const mx::Device& d) {
@@ -62,7 +66,7 @@ std::string device_repr(const mx::Device& d) {
 // Equality with a Device or a DeviceType; nullopt for anything else.
 std::optional<bool> equal(const mx::Device& d, py::handle other) {
   if (py::isinstance<mx::Device>(other)) return d == other.cast<mx::Device>();
-  if (py::isinstance<DeviceType>(other)) return d == mx::Device(other.cast<DeviceType>());
+  if (const auto type = device_type_of(other)) return d == mx::Device(*type);
   return std::nullopt;
 }
 
@@ -79,13 +83,17 @@ py::dict facts(const mx::Device& d) {
 }
 
 void define_device_classes(py::module_& m) {
-  auto type = py::enum_<DeviceType>(m, "DeviceType", "The kinds of devices.")
-                  .value("cpu", DeviceType::cpu)
-                  .value("gpu", DeviceType::gpu)
-                  .export_values();
-  forget_numbers(type);
-  // pybind11's comparison is false for every other type; `mx.gpu == mx.default_device()` must hold
-  // as well.
+  py::native_enum<DeviceType>(m, "DeviceType", "enum.Enum", "The kinds of devices.")
+      .value("cpu", DeviceType::cpu)
+      .value("gpu", DeviceType::gpu)
+      .export_values()
+      .finalize();
+  const py::object type = m.attr("DeviceType");
+  type.attr("__repr__") = type.attr("__str__");
+  for (DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
+    type_objects[static_cast<int>(kind)] = py::cast(kind).release().ptr();
+  }
+  // A member equals itself only, but `mx.gpu == mx.default_device()` must hold as well.
   type.attr("__eq__") = py::cpp_function(
       [](DeviceType self, py::handle other) {
         return equal(mx::Device(self), other).value_or(false);
@@ -137,6 +145,13 @@ void init_device(py::module_& m) {
   m.def(
       "device_info", [](const mx::Device* d) { return facts(d ? *d : mx::default_device()); },
       "d"_a = py::none(), kDeviceInfoDoc);
+}
+
+std::optional<DeviceType> device_type_of(py::handle object) {
+  for (DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
+    if (object.ptr() == type_objects[static_cast<int>(kind)]) return kind;
+  }
+  return std::nullopt;
 }
 
 py::dict device_info_dict(const mx::Device& d) { return facts(d); }

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 #include "mlx/device.h"
@@ -11,6 +12,10 @@
 namespace mlx::core::metal {
 class KernelCheckError;
 }
+
+// The kind of devices that the object is, such as `mx.gpu`; nullopt for anything else. It is
+// quicker than pybind11's conversion, which asks for the value in Python code.
+std::optional<mlx::core::Device::DeviceType> device_type_of(pybind11::handle object);
 
 pybind11::dict device_info_dict(const mlx::core::Device& d);
 

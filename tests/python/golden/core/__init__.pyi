@@ -1,4 +1,5 @@
 # Generated from the docstrings by tools/generate_stubs.py.
+import enum
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
@@ -40,14 +41,9 @@ class Device:
     @property
     def type(self) -> DeviceType: ...
 
-class DeviceType:
-    cpu: ClassVar[DeviceType]
-    gpu: ClassVar[DeviceType]
-    def __init__(self, value: int) -> None: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+class DeviceType(enum.Enum):
+    cpu = 0
+    gpu = 1
 
 class Dtype:
     def __eq__(self, arg0: object, /) -> bool: ...
@@ -58,20 +54,15 @@ class Dtype:
     @property
     def size(self) -> int: ...
 
-class DtypeCategory:
-    complexfloating: ClassVar[DtypeCategory]
-    floating: ClassVar[DtypeCategory]
-    inexact: ClassVar[DtypeCategory]
-    signedinteger: ClassVar[DtypeCategory]
-    unsignedinteger: ClassVar[DtypeCategory]
-    integer: ClassVar[DtypeCategory]
-    number: ClassVar[DtypeCategory]
-    generic: ClassVar[DtypeCategory]
-    def __init__(self, value: int) -> None: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+class DtypeCategory(enum.Enum):
+    complexfloating = 0
+    floating = 1
+    inexact = 2
+    signedinteger = 3
+    unsignedinteger = 4
+    integer = 5
+    number = 6
+    generic = 7
 
 class FunctionExporter:
     def __call__(self, *args: object, **kwargs: array) -> None: ...

@@ -1,4 +1,5 @@
 # Generated from the docstrings by tools/generate_stubs.py.
+import enum
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
