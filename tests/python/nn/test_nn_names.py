@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "names.json").read_text())
@@ -20,6 +21,14 @@ SIGNATURES = [(module, line) for module, lines in GOLDEN["parameters"].items() f
 def test_names(module: str):
     owner = importlib.import_module(module)
     assert [name for name in GOLDEN["names"][module] if not hasattr(owner, name)] == []
+
+
+def test_files_of_layers_are_found_in_nn():
+    folder = Path(nn.layers.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    found = {name for name, value in vars(nn).items() if inspect.ismodule(value)}
+    assert found >= files and "linear" in files
+    assert all(getattr(nn, name) is getattr(nn.layers, name) for name in files)
 
 
 def written(line: str) -> tuple[str, ast.arguments, list[str]]:
