@@ -25,7 +25,7 @@ void async_eval(Arrays&&... outputs) {
 }
 
 // Returns the outputs of `fun`, and the products of the cotangents with its Jacobian, one per
-// primal.
+// primal. More cotangents than outputs are ignored.
 std::pair<std::vector<array>, std::vector<array>> vjp(
     const std::function<std::vector<array>(const std::vector<array>&)>& fun,
     const std::vector<array>& primals, const std::vector<array>& cotangents);

@@ -306,6 +306,17 @@ def test_custom_function_without_rules_is_the_function():
     close(mx.grad(lambda x: f(x).sum())(mx.array([1.0])), [2])
 
 
+def test_vjp_ignores_more_cotangents_than_outputs():
+    x, v, other = mx.array([1.0, 2.0]), mx.array([3.0, 4.0]), mx.ones(5)
+    outputs, products = mx.vjp(mx.square, [x], [v, other])
+    assert len(outputs) == 1 and products[0].tolist() == [6, 16]
+    _, products = mx.vjp(lambda a, b: (a * 2, b * 3), [x, x], [v, x, other])
+    assert [product.tolist() for product in products] == [[6, 8], [3, 6]]
+    assert mx.vjp(lambda a: [], [x], [v])[1][0].tolist() == [0, 0]
+    with pytest.raises(ValueError, match="Got 1 cotangents for 2 outputs"):
+        mx.vjp(lambda a, b: (a * 2, b * 3), [x, x], [v])
+
+
 def test_custom_vjp_rule():
     @mx.custom_function
     def f(x, y):

@@ -174,12 +174,8 @@ Derivatives pulled_back(const Function& fun, const std::vector<array>& primals,
   detail::InTracing in_tracing{false, true};
   auto arguments = traced(primals);
   auto outputs = fun(arguments);
-  if (cotangents.size() > outputs.size()) {
-    invalid_argument(
-        "vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(), " outputs."));
-  }
   Vectors vectors;
-  for (size_t i = 0; i < cotangents.size(); ++i) {
+  for (size_t i = 0; i < std::min(cotangents.size(), outputs.size()); ++i) {
     if (!cotangents[i]) {
       continue;
     }
@@ -280,7 +276,7 @@ std::pair<std::vector<array>, std::vector<array>> vjp(const Function& fun,
                                                       const std::vector<array>& cotangents) {
   auto checked = [&](const std::vector<array>& inputs) {
     auto outputs = fun(inputs);
-    if (outputs.size() != cotangents.size()) {
+    if (outputs.size() > cotangents.size()) {
       invalid_argument("vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(),
                                       " outputs."));
     }

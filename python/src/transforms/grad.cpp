@@ -23,7 +23,7 @@ Multiplies cotangents with the Jacobian of a function.
 Args:
     fun: A function of arrays that returns an array or a sequence of arrays.
     primals: The arguments.
-    cotangents: The vectors, one of the shape of each output.
+    cotangents: The vectors, one of the shape of each output. More of them are ignored.
 
 Returns:
     The outputs, and a product of the shape of each argument.
