@@ -59,12 +59,12 @@ std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader
   const io::Refusal refuse{"load", file->label()};
   // An archive is found from the file's end, so it is the whole file.
   file->seek(0);
-  auto archive = std::make_shared<io::ZipArchive>(io::Section(file, refuse), refuse);
+  io::ZipArchive archive(io::Section(file, refuse), refuse);
   std::unordered_map<std::string, array> arrays;
-  for (size_t i = 0; i < archive->members().size(); ++i) {
-    const std::string& name = archive->members()[i].name;
+  for (size_t i = 0; i < archive.members().size(); ++i) {
+    const std::string& name = archive.members()[i].name;
     const io::Refusal refuse_member{"load", refuse.label + ", member " + io::in_quotes(name)};
-    const io::Section member(archive->open(i), refuse_member);
+    const io::Section member(archive.open(i), refuse_member);
     array a = io::read_npy(member, refuse_member, to_stream(s, Device::cpu));
     if (!arrays.emplace(without_npy(name), std::move(a)).second)
       refuse("Two members are called " + io::in_quotes(name) + ".");

@@ -8,28 +8,28 @@ namespace mlx::core::io {
 // The contents of a member. Each read begins at the member's start.
 class ZipMember : public OffsetReader {
  public:
-  ZipMember(std::shared_ptr<ZipArchive> archive, size_t number)
-      : archive_(std::move(archive)), number_(number) {}
+  ZipMember(ZipArchive& archive, size_t number) : archive_(archive), number_(number) {}
 
   bool is_open() const override { return true; }
   bool good() const override { return true; }
-  std::string label() const override { return archive_->refuse_.label; }
-  bool reads_later() const override { return archive_->reads_later_; }
+  std::string label() const override { return archive_.refuse_.label; }
+  // Whoever keeps an archive's arrays may write another archive to its path before they are used.
+  bool reads_later() const override { return false; }
   using OffsetReader::read;
   void read(char* to, size_t bytes, size_t offset) override {
-    archive_->read(number_, to, bytes, offset);
+    archive_.read(number_, to, bytes, offset);
   }
 
  protected:
-  uint64_t size() const override { return archive_->members_[number_].size; }
+  uint64_t size() const override { return archive_.members_[number_].size; }
 
  private:
-  std::shared_ptr<ZipArchive> archive_;
+  ZipArchive& archive_;
   size_t number_;
 };
 
 ZipArchive::ZipArchive(const Section& file, const Refusal& refuse)
-    : refuse_(refuse), reads_later_(file.reads_later()), file_size_(file.size()), source_(file) {
+    : refuse_(refuse), file_size_(file.size()), source_(file) {
   // What is no archive at all is a ValueError, as in the published mlx. libzip accepts an empty
   // file as an archive without members.
   if (file_size_ == 0) refuse_.invalid("This is not a file in the format npz: it is empty.");
@@ -86,11 +86,10 @@ void ZipArchive::add_member(uint64_t number) {
 }
 
 std::shared_ptr<Reader> ZipArchive::open(size_t number) {
-  return std::make_shared<ZipMember>(shared_from_this(), number);
+  return std::make_shared<ZipMember>(*this, number);
 }
 
 void ZipArchive::read(size_t number, void* to, size_t bytes, uint64_t offset) {
-  std::lock_guard lock(mutex_);
   const std::string name = in_quotes(members_[number].name);
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(zip_, number, 0),
                                                          &zip_fclose);

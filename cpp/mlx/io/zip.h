@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,8 @@
 
 namespace mlx::core::io {
 
-// An open archive. Its members keep it alive.
-class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
+// An open archive.
+class ZipArchive {
  public:
   ZipArchive(const Section& file, const Refusal& refuse);
   ~ZipArchive();
@@ -24,7 +23,7 @@ class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
     uint64_t size;  // of the contents, as the archive says
   };
   const std::vector<Member>& members() const { return members_; }
-  // The contents of a member.
+  // The contents of a member, which are read from this archive while it is there.
   std::shared_ptr<Reader> open(size_t number);
 
  private:
@@ -35,10 +34,8 @@ class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
   void read(size_t number, void* to, size_t bytes, uint64_t offset);
 
   Refusal refuse_;
-  bool reads_later_;
   uint64_t file_size_;
   ZipSource source_;
-  std::mutex mutex_;  // libzip's objects are not thread-safe
   zip_t* zip_ = nullptr;
   std::vector<Member> members_;
 };

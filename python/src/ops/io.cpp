@@ -22,7 +22,7 @@ const char* const kLoadDoc =
 Loads arrays from a file.
 
 What comes from a path is read when it is evaluated: the file must stay as it is until then. What
-comes from a file object is read at once.
+comes from a file object, or has the format "npz", is read at once.
 
 Args:
     file: A path, or a file object that is opened in binary mode and can `seek`, which is read from
