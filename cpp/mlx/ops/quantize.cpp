@@ -43,6 +43,7 @@ array dequantize(const array& w, const array& scales, const std::optional<array>
     made = !dtype || *dtype == type ? type : float32;
   } else if (global_scale) {
     inputs.push_back(astype(*global_scale, float32, stream));
+    made = dtype.value_or(float32);  // the global scale's type, whose product it is
   }
   auto primitive = std::make_shared<Dequantize>(stream, q, made);
   array out(primitive->output_shapes(inputs)[0], made, primitive, inputs);

@@ -60,7 +60,7 @@ Args:
     mode: As for `quantize`.
     global_scale: As for `quantize`.
     dtype: The type of the result: float16, bfloat16 or float32. None means that of scales and biases
-        in affine mode, else bfloat16.
+        in affine mode, float32 with a global scale, else bfloat16.
 
 Returns:
     The elements, of shape (..., n).
