@@ -6,6 +6,7 @@ from . import (
     exp,
     gather,
     histogram,
+    images,
     layer_norm,
     matmul,
     matrix_vector,
@@ -16,6 +17,7 @@ from . import (
     sparse,
     stencil,
     sums,
+    tables,
     transpose,
 )
 from .phrasing import Computation
@@ -31,6 +33,8 @@ MODULES = [
     stencil,
     scan,
     gather,
+    tables,
+    images,
     quantized,
     matrix_vector,
     sparse,
