@@ -3,7 +3,7 @@
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernel_runner import run_one, share
+from kernel_runner import run_kernel, run_one, share
 
 COUNTS = [1, 7, 8, 250, 256, 257, 2047, 2048, 2049]
 RUNS = {
@@ -182,21 +182,30 @@ def test_neighbours_on_a_torus(form: str, size: tuple[int, int], rng):
         np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize("size", [-7, -1, 0, 2**31 - 1, 500])
-def test_remainders_of_unusual_sizes(size: int):
-    """Remainders have the sign of the index, whatever that of the size."""
-    got = run_one(
-        """
-        int i = thread_position_in_grid.x, m = n[0];
-        if (m == 0) { o[i] = -1; return; }
-        o[i] = x[(i - 300) % m & 1023] + 1024 * x[(i - 299 + m) % m & 1023];
+SIZES = [-7, -1, 500, 2**30, 2**30 + 200, 2**31 - 1, 2**31 - 300]
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_remainders_of_unusual_sizes(size: int, constant: bool):
+    """Remainders have the sign of the index, whatever that of the size; sums wrap around."""
+    got = run_kernel(
+        f"""
+        uint i = thread_position_in_grid.x;
+        int m = {size if constant else "n[0]"};
+        o[i] = x[int(i - 300) % m & 1023] + 1024 * x[int(i - 299 + uint(m)) % m & 1023];
+        u[i] = x[(i + 300) % uint(m) & 1023] + 1024 * x[(i - 299 + uint(m)) % uint(m) & 1023];
         """,
         {"n": np.array([size], np.int32), "x": np.arange(1024, dtype=np.int32)},
-        {"o": ((1000,), mx.int32)},
+        {"o": ((1000,), mx.int32), "u": ((1000,), mx.int32)},
         1000,
         100,
     )
     i = np.arange(1000)
-    last = (i - 299 + size + 2**31) % 2**32 - 2**31  # sums wrap around
-    expected = (np.fmod(i - 300, size) & 1023) + 1024 * (np.fmod(last, size) & 1023) if size else -1
-    np.testing.assert_array_equal(got, expected)
+    last = (i - 299 + size) % 2**32
+    signed = np.fmod((last + 2**31) % 2**32 - 2**31, size)
+    np.testing.assert_array_equal(got[0], (np.fmod(i - 300, size) & 1023) + 1024 * (signed & 1023))
+    unsigned = size % 2**32
+    np.testing.assert_array_equal(
+        got[1], ((i + 300) % unsigned & 1023) + 1024 * (last % unsigned & 1023)
+    )

@@ -271,9 +271,7 @@ class Inside {
     if (!decides(instruction)) return;
     const std::optional<EdgeIndex> edge = edges.find(instruction);
     if (!edge) return;
-    for (const auto& [predicate, a, b] : edge->comparisons) {
-      if (!assume(instruction, predicate, a, b)) return;
-    }
+    if (!assume(instruction, edge->predicate, edge->a, edge->b)) return;
     instruction.replaceAllUsesWith(edge->inside);
     instruction.eraseFromParent();
   }

@@ -11,19 +11,16 @@ namespace metal::cpu {
 
 class ShapeAnalysis;
 
-// What an instruction computes in lanes inside: `inside`, if all the comparisons are true.
+// What an instruction computes in lanes inside: `inside`, if the comparison of a and b is true.
 struct EdgeIndex {
-  struct Comparison {
-    llvm::ICmpInst::Predicate predicate;
-    llvm::Value* a;
-    llvm::Value* b;
-  };
   llvm::Value* inside;
-  llvm::SmallVector<Comparison, 3> comparisons;
+  llvm::ICmpInst::Predicate predicate;
+  llvm::Value* a;
+  llvm::Value* b;
 };
 
 // The forms of a body's indices: distances from an edge as in `abs(i)`, choices as in
-// `i == 0 ? n - 1 : i - 1`, and remainders as in `(i + 1) % n` if several of them have one divisor.
+// `i == 0 ? n - 1 : i - 1`, and remainders as in `(i + 1) % 1024` if several of them have one size.
 // A single remainder is more often part of taking an index apart.
 class EdgeIndices {
  public:
