@@ -123,9 +123,9 @@ bool MemoryWidener::comes_from_coordinates(const Value* pointer) const {
 bool MemoryWidener::may_be_close(const Access& access, Value* pointer,
                                  const IndexedAddress& address) const {
   const unsigned lanes = tables_.lanes();
+  const int64_t window = int64_t{2} * lanes * static_cast<int64_t>(access.size);
   return lanes != 0 && w_.width() % lanes == 0 && address.step == 1 &&
-         elements_of_step(access, address) == 1 &&
-         has_margins(pointer, {0, static_cast<int64_t>(2 * lanes * access.size)}) &&
+         elements_of_step(access, address) == 1 && has_margins(pointer, {0, window}) &&
          comes_from_coordinates(pointer);
 }
 
@@ -135,7 +135,7 @@ bool MemoryWidener::may_be_close(const Access& access, Value* pointer,
 Value* MemoryWidener::load_close(const Access& access, const IndexedAddress& address,
                                  llvm::function_ref<Value*()> otherwise) {
   const unsigned lanes = tables_.lanes();
-  const uint64_t entries = 2 * lanes;
+  const unsigned entries = 2 * lanes;
   Value* own = address.own ? w_.frozen(address.own) : address.index;
   llvm::Type* type = own->getType()->getScalarType();
   Value* in_range = b_.getTrue();
