@@ -270,8 +270,7 @@ class Inside {
   void assume_away_from_edge(Instruction& instruction, const EdgeIndices& edges) {
     if (!decides(instruction)) return;
     const std::optional<EdgeIndex> edge = edges.find(instruction);
-    if (!edge) return;
-    if (!assume(instruction, edge->predicate, edge->a, edge->b)) return;
+    if (!edge || !assume(instruction, edge->predicate, edge->a, edge->b)) return;
     instruction.replaceAllUsesWith(edge->inside);
     instruction.eraseFromParent();
   }

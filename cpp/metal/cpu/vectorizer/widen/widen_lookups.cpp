@@ -36,10 +36,8 @@ uint64_t count_of_indices(const Value& index, const llvm::DataLayout& layout) {
 // How many elements an index of one counts, or 0 if indices may lie within elements.
 uint64_t MemoryWidener::elements_of_step(const Access& access,
                                          const IndexedAddress& address) const {
-  const bool is_simple = !access.is_volatile && access.type->isSingleValueType() &&
-                         !access.type->isVectorTy() && access.size <= sizeof(uint32_t);
   const uint64_t bytes = address.step * address.scale;
-  return is_simple && bytes % access.size == 0 ? bytes / access.size : 0;
+  return fits_in_word(access) && bytes % access.size == 0 ? bytes / access.size : 0;
 }
 
 // Counts elements in 32 bits. The numbers of indices that lanes need not have may be wrong.
@@ -78,9 +76,7 @@ Value* MemoryWidener::find_in_tables(const Access& access, llvm::ArrayRef<Vector
     Value* part = extract_subvector(b_, indices, start, lanes);
     parts.push_back(tables_.find(b_, tables[tables.size() == 1 ? 0 : start / lanes], part));
   }
-  llvm::Type* bits = w_.wide_type(b_.getIntNTy(static_cast<unsigned>(access.size) * 8));
-  Value* found = b_.CreateTrunc(llvm::concatenateVectors(b_, parts), bits);
-  return b_.CreateBitCast(found, w_.wide_type(access.type));
+  return elements_of_words(access, llvm::concatenateVectors(b_, parts));
 }
 
 // Elements of a small table, which is read as a whole: it is a table of the program, or memory

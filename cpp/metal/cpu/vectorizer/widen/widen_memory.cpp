@@ -192,17 +192,24 @@ Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address
 // Processors gather elements of 32 bits, and none that are smaller. Those are read with what lies
 // behind them, if that can be read.
 bool MemoryWidener::may_gather_more(const Access& access, const Value* pointer) const {
-  return access.size < sizeof(uint32_t) && !access.is_volatile &&
-         access.type->isSingleValueType() && !access.type->isVectorTy() &&
+  return access.size < sizeof(uint32_t) && fits_in_word(access) &&
          has_margins(pointer, {0, sizeof(uint32_t)}) &&
          w_.costs().isLegalMaskedGather(w_.wide_type(b_.getInt32Ty()), access.align);
 }
 
 Value* MemoryWidener::gather_more(const Access& access, const IndexedAddress& address) {
-  llvm::Type* bits = w_.wide_type(b_.getIntNTy(static_cast<unsigned>(access.size) * 8));
   const Access more{b_.getInt32Ty(), sizeof(uint32_t), access.align, false};
-  Value* found = b_.CreateTrunc(gather(more, address), bits);
-  return b_.CreateBitCast(found, w_.wide_type(access.type));
+  return elements_of_words(access, gather(more, address));
+}
+
+bool MemoryWidener::fits_in_word(const Access& access) {
+  return !access.is_volatile && access.type->isSingleValueType() && !access.type->isVectorTy() &&
+         access.size <= sizeof(uint32_t);
+}
+
+Value* MemoryWidener::elements_of_words(const Access& access, Value* words) {
+  llvm::Type* bits = w_.wide_type(b_.getIntNTy(static_cast<unsigned>(access.size) * 8));
+  return b_.CreateBitCast(b_.CreateTrunc(words, bits), w_.wide_type(access.type));
 }
 
 // Gathers and scatters take signed indices of 32 bits, and more of them at once than of 64 bits. An

@@ -126,6 +126,9 @@ class MemoryWidener {
                           llvm::function_ref<llvm::Value*()> otherwise);
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
   llvm::Value* gather(const Access& access, const IndexedAddress& address);
+  // Elements of up to 32 bits that are handled as integers of 32 bits.
+  static bool fits_in_word(const Access& access);
+  llvm::Value* elements_of_words(const Access& access, llvm::Value* words);
   bool may_gather_more(const Access& access, const llvm::Value* pointer) const;
   llvm::Value* gather_more(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
