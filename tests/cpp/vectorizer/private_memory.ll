@@ -10,11 +10,11 @@
 ; CHECK: %[[LANE:.*]] = zext i32 %lane to i64
 ; CHECK: %[[COLUMN:.*]] = mul i64 %[[LANE]], 4
 ; CHECK: %[[AT:.*]] = getelementptr i8, ptr %[[ELEMENT]], i64 %[[COLUMN]]
-; CHECK: store i32 7, ptr %[[AT]]
+; CHECK: store i32 %lane, ptr %[[AT]]
 define i32 @one_size(i32 %lane, i64 %i) {
   %array = alloca [2 x i32]
   %at = getelementptr i32, ptr %array, i64 %i
-  store i32 7, ptr %at
+  store i32 %lane, ptr %at
   %value = load i32, ptr %at
   ret i32 %value
 }
@@ -28,7 +28,7 @@ define i32 @one_size(i32 %lane, i64 %i) {
 define i8 @two_sizes(i32 %lane, i64 %i) {
   %array = alloca [2 x i32]
   %at = getelementptr i32, ptr %array, i64 %i
-  store i32 7, ptr %at
+  store i32 %lane, ptr %at
   %value = load i8, ptr %at
   ret i8 %value
 }
@@ -39,7 +39,8 @@ define i64 @between(i32 %lane, i64 %i) {
   %array = alloca [6 x i32]
   %second = getelementptr i32, ptr %array, i64 1
   %at = getelementptr i64, ptr %second, i64 %i
-  store i64 7, ptr %at, align 4
+  %own = zext i32 %lane to i64
+  store i64 %own, ptr %at, align 4
   %value = load i64, ptr %at, align 4
   ret i64 %value
 }
@@ -48,7 +49,8 @@ define i64 @between(i32 %lane, i64 %i) {
 define i64 @half_apart(i32 %lane, i64 %i) {
   %array = alloca [6 x i32]
   %at = getelementptr i32, ptr %array, i64 %i
-  store i64 7, ptr %at, align 4
+  %own = zext i32 %lane to i64
+  store i64 %own, ptr %at, align 4
   %value = load i64, ptr %at, align 4
   ret i64 %value
 }

@@ -40,5 +40,28 @@ define void @short_table(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %vary,
   store float %value, ptr addrspace(1) %to
   ret void
 }
+; A variable that is the same in all lanes. Its reads do not keep the stores apart.
+; CHECK-LABEL: define internal void @variable.wide
+; CHECK: load <16 x i32>, ptr %
+; CHECK: permvar
+; CHECK: permvar
+; CHECK-NOT: store
+; CHECK: store <32 x i32>
+; CHECK-NEXT: ret void
+define void @variable(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %vary, i32 %x) #0 {
+  %table = alloca [16 x i32]
+  %index = and i32 %vary, 15
+  %at = getelementptr i32, ptr %table, i32 %index
+  %value = load i32, ptr %at
+  %twice = shl i32 %x, 1
+  %to = getelementptr i32, ptr addrspace(1) %out, i32 %twice
+  store i32 %value, ptr addrspace(1) %to
+  %other_index = lshr i32 %index, 1
+  %other_at = getelementptr i32, ptr %table, i32 %other_index
+  %other = load i32, ptr %other_at
+  %behind = getelementptr i8, ptr addrspace(1) %to, i64 4
+  store i32 %other, ptr addrspace(1) %behind
+  ret void
+}
 @five = internal addrspace(2) constant [5 x float] zeroinitializer
 attributes #0 = { "target-features"="+avx512f" "target-cpu"="x86-64-v4" }

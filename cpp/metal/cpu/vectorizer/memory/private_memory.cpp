@@ -1,11 +1,16 @@
 #include "metal/cpu/vectorizer/memory/private_memory.h"
 
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/Utils/Local.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/vectorizer/memory/uniform_variables.h"
+#include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
@@ -19,12 +24,14 @@ using llvm::Value;
 class Accesses {
  public:
   Accesses(AllocaInst& variable, const llvm::DataLayout& layout) : layout_(layout) {
-    uniform_ = follow(variable, 0) && size_ != 0;
+    known_ = follow(variable, 0);
+    of_one_size_ = known_ && size_ != 0 && sizes_fit_ && steps_fit();
   }
 
-  bool of_one_size() const { return uniform_; }
+  bool known() const { return known_; }
+  bool of_one_size() const { return of_one_size_; }
   uint64_t size() const { return size_; }  // bytes
-  const llvm::SmallVector<llvm::Instruction*>& list() const { return list_; }
+  const std::vector<llvm::Instruction*>& list() const { return list_; }
 
  private:
   bool follow(Value& pointer, int depth) {
@@ -36,19 +43,19 @@ class Accesses {
       } else if (llvm::isa<llvm::LoadInst>(user) ||
                  (llvm::isa<llvm::StoreInst>(user) &&
                   checked_cast<llvm::StoreInst>(user)->getPointerOperand() == &pointer)) {
-        if (!add(*checked_cast<llvm::Instruction>(user))) return false;
+        add(*checked_cast<llvm::Instruction>(user));
       } else {
         return false;
       }
     }
-    return depth > 0 || steps_fit();
+    return true;
   }
 
-  bool add(llvm::Instruction& access) {
+  void add(llvm::Instruction& access) {
     const uint64_t size = layout_.getTypeStoreSize(llvm::getLoadStoreType(&access));
     if (size_ == 0) size_ = size;
+    sizes_fit_ &= size == size_ && llvm::isPowerOf2_64(size);
     list_.push_back(&access);
-    return size == size_ && llvm::isPowerOf2_64(size);
   }
 
   // Whether every step in an address is a multiple of the size of an element.
@@ -67,9 +74,11 @@ class Accesses {
   }
 
   const llvm::DataLayout& layout_;
-  bool uniform_ = false;
+  bool known_ = false;
+  bool of_one_size_ = false;
+  bool sizes_fit_ = true;
   uint64_t size_ = 0;
-  llvm::SmallVector<llvm::Instruction*> list_;
+  std::vector<llvm::Instruction*> list_;
   llvm::SmallVector<llvm::GetElementPtrInst*> addresses_;
 };
 
@@ -87,18 +96,51 @@ Value* offset_in(IRBuilder<>& builder, Value* pointer, const AllocaInst* variabl
 
 class PrivateLayout {
  public:
-  PrivateLayout(llvm::Function& body, llvm::Argument& lane, unsigned width)
-      : body_(body), layout_(body.getParent()->getDataLayout()), lane_(lane), width_(width) {}
+  PrivateLayout(llvm::Function& body, llvm::Argument& lane, const BodyShapes& shapes)
+      : body_(body),
+        layout_(body.getParent()->getDataLayout()),
+        lane_(lane),
+        shapes_(shapes),
+        width_(shapes.width) {}
 
   void run() {
-    llvm::SmallVector<AllocaInst*> variables;
+    std::vector<PrivateVariable> uniform;  // as far as is known
+    std::vector<AllocaInst*> others;
     for (llvm::Instruction& instruction : llvm::instructions(body_)) {
-      if (auto* variable = llvm::dyn_cast<AllocaInst>(&instruction)) variables.push_back(variable);
+      auto* variable = llvm::dyn_cast<AllocaInst>(&instruction);
+      if (!variable) continue;
+      const Accesses accesses(*variable, layout_);
+      if (accesses.known()) {
+        uniform.push_back({variable, accesses.list()});
+      } else {
+        others.push_back(variable);
+      }
     }
-    for (AllocaInst* variable : variables) place(*variable);
+    for (AllocaInst* variable : others) place(*variable);
+    while (!uniform.empty() && place_different(uniform)) {
+    }
   }
 
  private:
+  // Values that are read from these variables then differ as well, so others may turn out to be
+  // different, too. True if there was such a variable.
+  bool place_different(std::vector<PrivateVariable>& uniform) {
+    const llvm::DominatorTree dominators(body_);
+    const llvm::PostDominatorTree post_dominators(body_);
+    const llvm::LoopInfo loops(dominators);
+    std::vector<AllocaInst*> different;
+    {
+      const ShapeAnalysis analysis(body_, shapes_, post_dominators, loops);
+      std::erase_if(uniform, [&](const PrivateVariable& variable) {
+        if (is_same_in_all_lanes(variable, analysis, post_dominators)) return false;
+        different.push_back(variable.memory);
+        return true;
+      });
+    }
+    for (AllocaInst* variable : different) place(*variable);
+    return !different.empty();
+  }
+
   void place(AllocaInst& variable) {
     const uint64_t size = variable.getAllocationSize(layout_)->getFixedValue();
     const uint64_t align = std::max<uint64_t>(variable.getAlign().value(), 8);
@@ -152,13 +194,14 @@ class PrivateLayout {
   llvm::Function& body_;
   const llvm::DataLayout& layout_;
   llvm::Argument& lane_;
+  const BodyShapes& shapes_;
   unsigned width_;
 };
 
 }  // namespace
 
-void layout_private_memory(llvm::Function& body, llvm::Argument& lane, unsigned width) {
-  PrivateLayout(body, lane, width).run();
+void layout_private_memory(llvm::Function& body, llvm::Argument& lane, const BodyShapes& shapes) {
+  PrivateLayout(body, lane, shapes).run();
 }
 
 }  // namespace metal::cpu

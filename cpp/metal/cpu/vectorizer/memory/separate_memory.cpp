@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -38,6 +39,18 @@ const Value* address_of(const Instruction& instruction) {
     return load->isSimple() ? load->getPointerOperand() : nullptr;
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
   return store && store->isSimple() ? store->getPointerOperand() : nullptr;
+}
+
+// Whether it is a plain access to a variable of the thread.
+bool accesses_variable(const Instruction& instruction) {
+  const Value* address = address_of(instruction);
+  return address && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 0));
+}
+
+// Whether it is a plain access to memory that threads share.
+bool accesses_shared_memory(const Instruction& instruction) {
+  const Value* address = address_of(instruction);
+  return address && (is_device_memory(address) || is_threadgroup_memory(address));
 }
 
 // The scopes of a body: threadgroup memory, and each buffer or all of device memory.
@@ -128,6 +141,9 @@ void mark_unwritten_buffers(llvm::Function& body) {
 
 bool are_separate(const Instruction& one, const Instruction& other) {
   if (reads_constants(one) || reads_constants(other)) return true;
+  if ((accesses_variable(one) && accesses_shared_memory(other)) ||
+      (accesses_variable(other) && accesses_shared_memory(one)))
+    return true;
   const MDNode* scopes = one.getMetadata(llvm::LLVMContext::MD_alias_scope);
   const MDNode* others = other.getMetadata(llvm::LLVMContext::MD_noalias);
   if (!scopes || !others) return false;

@@ -15,8 +15,9 @@ void mark_separate_memory(llvm::Function& body, bool separate_buffers);
 // Marks loads from buffers that the kernel never writes, if buffers are separate.
 void mark_unwritten_buffers(llvm::Function& body);
 
-// Whether the marks of two instructions say that they touch separate memory, or that one of them
-// reads what nobody writes.
+// Whether the marks of two instructions say that they touch separate memory, or one of them reads
+// what nobody writes, or accesses a variable of the thread while the other accesses what threads
+// share.
 bool are_separate(const llvm::Instruction& one, const llvm::Instruction& other);
 
 // Whether it is a load from a buffer of its own that the kernel never writes.

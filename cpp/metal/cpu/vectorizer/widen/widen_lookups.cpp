@@ -11,12 +11,20 @@ using llvm::Value;
 
 namespace {
 
-// Whether `count` bytes behind the pointer are part of a table of the program.
+// The size of a table of the program, or of a thread's variable; otherwise 0.
+uint64_t bytes_of(const Value* memory, const llvm::DataLayout& layout) {
+  if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(memory)) {
+    const auto size = variable->getAllocationSize(layout);
+    return size ? size->getFixedValue() : 0;
+  }
+  const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(memory);
+  return table && table->isConstant() ? layout.getTypeAllocSize(table->getValueType()) : 0;
+}
+
+// Whether `count` bytes behind the pointer are part of such memory.
 bool has_in_table(Value* pointer, uint64_t count, const llvm::DataLayout& layout) {
   const auto [base, offset] = split_constant(pointer, layout);
-  const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(base);
-  return table && table->isConstant() && offset >= 0 &&
-         static_cast<uint64_t>(offset) + count <= layout.getTypeAllocSize(table->getValueType());
+  return offset >= 0 && static_cast<uint64_t>(offset) + count <= bytes_of(base, layout);
 }
 
 }  // namespace
@@ -79,8 +87,8 @@ Value* MemoryWidener::find_in_tables(const Access& access, llvm::ArrayRef<Vector
   return elements_of_words(access, llvm::concatenateVectors(b_, parts));
 }
 
-// Elements of a small table, which is read as a whole: it is a table of the program, or memory
-// whose margins are as large. Null if it is not small, or there is no such shuffle.
+// Elements of a small table, which is read as a whole: it is a table of the program, a variable, or
+// memory whose margins are as large. Null if it is not small, or there is no such shuffle.
 Value* MemoryWidener::load_from_table(const Access& access, Value* pointer,
                                       const IndexedAddress& address) {
   const uint64_t each = elements_of_step(access, address);
