@@ -17,15 +17,18 @@ namespace metal::cpu {
 namespace {
 
 // Vectors on Arm are those of NEON. With SVE, LLVM also believes that it has masked accesses to
-// them, and then has no code for those to bfloat.
-void exclude_scalable_vectors(llvm::SubtargetFeatures& features) {
-  if (llvm::Triple(llvm::sys::getProcessTriple()).isAArch64()) features.AddFeature("sve", false);
+// them, and then has no code for those to bfloat. For Intel's processors with AVX-512, LLVM prefers
+// half of a register, and says that registers are as short; the code of gangs uses whole ones.
+void choose_vectors(llvm::SubtargetFeatures& features) {
+  const llvm::Triple triple(llvm::sys::getProcessTriple());
+  if (triple.isAArch64()) features.AddFeature("sve", false);
+  if (triple.isX86()) features.AddFeature("prefer-256-bit", false);
 }
 
 Processor host_processor() {
   llvm::SubtargetFeatures features;
   for (const auto& [name, enabled] : host_features()) features.AddFeature(name, enabled);
-  exclude_scalable_vectors(features);
+  choose_vectors(features);
   return {llvm::sys::getHostCPUName().str(), features.getString(), ""};
 }
 
@@ -61,7 +64,7 @@ Processor named_processor(const std::string& name) {
     if (found != host.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);
   }
-  exclude_scalable_vectors(features);
+  choose_vectors(features);
   return {name, features.getString(), missing};
 }
 

@@ -481,7 +481,9 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
                          llvm::Instruction::getOpcodeName(opcode));
       }
     }
-    if (opcode == llvm::Instruction::LShr) {
+    if (opcode == llvm::Instruction::And && constant == low) {
+      known_zeros = bits;  // of lane 0's value
+    } else if (opcode == llvm::Instruction::LShr) {
       known_zeros = constant >= zeros ? 0 : zeros - static_cast<unsigned>(constant);
     } else if (opcode != llvm::Instruction::And && low) {
       known_zeros = static_cast<unsigned>(std::countr_zero(low));

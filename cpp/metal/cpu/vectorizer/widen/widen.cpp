@@ -282,6 +282,11 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_first(&instruction, llvm::PoisonValue::get(instruction.getType()));
       return true;
     }
+    if (auto* integer = llvm::dyn_cast<llvm::IntegerType>(instruction.getType());
+        integer && shape.exact() && shape.zero_bits() >= integer->getBitWidth()) {
+      w_.set_first(&instruction, llvm::ConstantInt::get(integer, 0));
+      return true;
+    }
     Instruction* copy = instruction.clone();
     copy->setName(instruction.getName());
     if (!shape.is_uniform() || w_.mask()) copy->dropPoisonGeneratingFlags();
