@@ -258,6 +258,14 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
       missing_.packed.insert(place);
     } else if (diagnostic.getID() == clang::diag::err_local_cant_init) {
       missing_.initializers.insert(place);
+    } else if (diagnostic.getID() == clang::diag::err_typecheck_unary_expr) {
+      if (is_vector(diagnostic, 0)) missing_.only_swizzles.insert(place);
+    } else if (diagnostic.getID() == clang::diag::err_typecheck_invalid_operands) {
+      if (is_vector(diagnostic, 0)) {
+        missing_.left_swizzles.insert(place);
+      } else if (is_vector(diagnostic, 1)) {
+        missing_.right_swizzles.insert(place);
+      }
     }
     // A note may name the argument that does not fit: it says why no function could be called.
     if (level >= clang::DiagnosticsEngine::Error) {
@@ -297,6 +305,15 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
     diagnostic.FormatDiagnostic(message);
     const llvm::StringRef text = message.str();
     return text.contains("'__bf16'") && text.contains("'half'");
+  }
+
+  // Whether the type that a diagnostic names is a vector.
+  static bool is_vector(const clang::Diagnostic& diagnostic, unsigned argument) {
+    if (diagnostic.getArgKind(argument) != clang::DiagnosticsEngine::ak_qualtype) return false;
+    const auto type = clang::QualType::getFromOpaquePtr(
+        reinterpret_cast<void*>(diagnostic.getRawArg(argument)));  // NOLINT: Clang's own encoding
+    const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
+    return record && record->getDeclName().isIdentifier() && record->getName() == "vec";
   }
 
   static bool mentions_text(const clang::Diagnostic& diagnostic) {

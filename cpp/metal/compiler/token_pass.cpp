@@ -28,8 +28,12 @@ class TokenPass {
   }
 
   std::vector<Token> run() {
-    for (next_ = 0; next_ < in_.size(); ++next_) find_cast();
+    for (next_ = 0; next_ < in_.size(); ++next_) {
+      find_cast();
+      find_swizzle();
+    }
     for (next_ = 0; next_ < in_.size();) {
+      end_swizzle();
       widen_operand();
       if (is_attribute_list()) {
         rewrite_attribute_list();
@@ -412,6 +416,31 @@ class TokenPass {
     ends_.insert(operand->second);
   }
 
+  // ---- swizzles as operands in templates ----
+
+  // Records where a swizzle ends that is the operand of this operator, or what to write before it.
+  void find_swizzle() {
+    const unsigned place = in_[next_].getLocation().getRawEncoding();
+    if (repairs_.left_swizzles.contains(place)) note_swizzle(next_);
+    if (repairs_.only_swizzles.contains(place)) note_swizzle(operand_end(next_ + 1));
+    if (repairs_.right_swizzles.contains(place)) operations_[next_] = "__metal_value";
+  }
+
+  void note_swizzle(size_t end) {
+    const bool is_member = end > 1 && in_[end - 2].isOneOf(tok::period, tok::arrow);
+    if (is_member || (end > 0 && is(end - 1, tok::r_paren))) swizzles_.insert(end);
+  }
+
+  // v.xy.__value(), which binds more tightly than any operator before it
+  void end_swizzle() {
+    if (!swizzles_.contains(next_)) return;
+    const SourceLocation location = in_[next_].getLocation();
+    push(tok::period, location);
+    push(tok::identifier, location, "__value");
+    push(tok::l_paren, location);
+    push(tok::r_paren, location);
+  }
+
   // ---- threadgroup and constant variables in functions ----
 
   // A local variable in another address space than `thread` exists as long as the threadgroup or
@@ -496,7 +525,8 @@ class TokenPass {
   const Repairs& repairs_;
   std::map<size_t, size_t> operands_;         // of casts to repair: begin and end
   std::multiset<size_t> ends_;                // of operands that are being written
-  std::map<size_t, const char*> operations_;  // by the colon after which they are written
+  std::set<size_t> swizzles_;                 // the ends of those to make values of
+  std::map<size_t, const char*> operations_;  // by the token after which they are written
   std::vector<bool> blocks_;  // for each open brace, whether it is a block's, not a namespace's
   std::vector<Token> out_;
   size_t next_ = 0;

@@ -35,9 +35,14 @@ struct Repairs {
   // The names of methods among which Clang could not choose. Those for objects in a named address
   // space become templates, as it takes them for objects in `thread` as well.
   std::set<unsigned> methods;
+  // Operators in templates with a swizzle, as in `v.xy * s`, and no other operand of a class. For
+  // these Clang looks among its own operators only. A call makes a value of the swizzle, which is
+  // the left operand, the right one or the only one.
+  std::set<unsigned> left_swizzles, right_swizzles, only_swizzles;
 
   size_t size() const {
-    return operands.size() + packed.size() + texts.size() + initializers.size() + methods.size();
+    return operands.size() + packed.size() + texts.size() + initializers.size() + methods.size() +
+           left_swizzles.size() + right_swizzles.size() + only_swizzles.size();
   }
   void merge(Repairs& other) {
     operands.merge(other.operands);
@@ -45,6 +50,9 @@ struct Repairs {
     texts.merge(other.texts);
     initializers.merge(other.initializers);
     methods.merge(other.methods);
+    left_swizzles.merge(other.left_swizzles);
+    right_swizzles.merge(other.right_swizzles);
+    only_swizzles.merge(other.only_swizzles);
   }
 };
 

@@ -588,3 +588,66 @@ def test_dot_with_a_scalar():
     """
     got = run_one(body, {"x": np.array([1, 2, 4, 8], np.float32)}, {"out": ((4,), mx.float32)}, 1)
     np.testing.assert_array_equal(got, [30, 30, 3.5, 35])
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_swizzles_as_operands_in_templates(rng: np.random.Generator, name: str):
+    """The type of the vector is not known where Clang first sees the operator."""
+    header = """
+        template <typename T> struct Holder { metal::vec<T, 4> v; };
+        template <typename T> metal::vec<T, 4> same(metal::vec<T, 4> v) { return v; }
+        #define SUM(a, b) a.xy + b
+    """
+    body = """
+        metal::vec<T, 4> v = *(const device metal::vec<T, 4>*)x, w[2] = {v, v};
+        Holder<T> h{v};
+        metal::packed_vec<T, 3> p = v.xyz;
+        const T s = T(2);
+        metal::vec<T, 2> r[] = {
+            v.xy + v.zw, v.xy * s,     s * v.xy,    -v.xy,       (v.xy) - (v.wz), 2 * (v.zw),
+            -(v.xy),     h.v.xy * s,   -(&h)->v.zw, w[1].xy / s, s - w[0].zw,     same<T>(v).xy * s,
+            p.xy * s,    s * same<T>(v).zw,         SUM(v, s),   v.rg * v.ba - v.ab * s + v.gr,
+        };
+        for (uint i = 0; i < 16; ++i) out[2 * i] = r[i].x, out[2 * i + 1] = r[i].y;
+    """
+    x = rng.integers(-8, 8, 4).astype(np.float32)
+    got = run_one(
+        body,
+        {"x": load(x, name)},
+        {"out": ((16, 2), FLOATS[name])},
+        1,
+        header=header,
+        template=[("T", FLOATS[name])],
+    )
+    xy, zw, wz, yx = x[:2], x[2:], x[:1:-1], x[1::-1]
+    want = [xy + zw, xy * 2, xy * 2, -xy, xy - wz, zw * 2, -xy, xy * 2, -zw, xy / 2, 2 - zw, xy * 2]
+    want += [xy * 2, zw * 2, xy + 2, xy * zw - wz * 2 + yx]
+    np.testing.assert_array_equal(got.astype(np.float32), want)
+
+
+def test_swizzles_of_integers_as_operands_in_templates():
+    body = """
+        metal::vec<T, 4> v(x[0], x[1], x[2], x[3]);
+        metal::vec<T, 2> r[] = {v.xy & v.zw, v.xy << 1, ~v.xy, v.xy % 3, 100 - v.zw, v.xy | 16,
+                                metal::vec<T, 2>(v.xy < v.zw), metal::vec<T, 2>(!v.xy)};
+        for (uint i = 0; i < 8; ++i) out[2 * i] = r[i].x, out[2 * i + 1] = r[i].y;
+    """
+    x = np.array([0, 7, 3, 2], np.int32)
+    got = run_one(body, {"x": x}, {"out": ((8, 2), mx.int32)}, 1, template=[("T", mx.int32)])
+    xy, zw = x[:2], x[2:]
+    want = [xy & zw, xy << 1, ~xy, xy % 3, 100 - zw, xy | 16, xy < zw, xy == 0]
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("expression", ["v.xy * u", "v.xy + other", "-other", "v.xyz * v.xy"])
+def test_wrong_operands_in_templates_do_not_compile(expression: str):
+    body = f"""
+        metal::vec<T, 4> v(x[0]);
+        struct {{ int a; }} other;
+        uint2 u(1);
+        auto r = {expression};
+        out[0] = r.x;
+    """
+    x = np.ones(4, np.float32)
+    with pytest.raises(RuntimeError, match="invalid operands|invalid argument type"):
+        run_one(body, {"x": x}, {"out": ((1,), mx.float32)}, 1, template=[("T", mx.float32)])
