@@ -38,6 +38,7 @@ NEEDS = {
     "mlx-kfac": "",
     "mlx-learn": "scikit-learn scipy packaging",
     "mlx-lm": "transformers sentencepiece protobuf pyyaml jinja2 datasets requests pillow lm-eval",
+    "mlx-mhc": "",
     "mlx-recurrence": "",
     "mlx-scan": "",
     "mlx-signal-processing": "scipy hypothesis",
@@ -47,6 +48,7 @@ NEEDS = {
     "mlx3d": "pillow tqdm scipy",
     "rwkv-metal": "tokenizers",
     "turboquant-mlx": "",
+    "turboquant-mlx-full": "mlx-lm transformers sentencepiece protobuf pyyaml jinja2 safetensors",
     "umap-metal": "scipy scikit-learn numba",
     "zmlx": "pyyaml",
 }
