@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "convert/array_caster.h"
 #include "mlx/array.h"
 
 namespace py = pybind11;

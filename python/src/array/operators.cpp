@@ -13,6 +13,13 @@ using namespace pybind11::literals;
 
 namespace {
 
+// The object that an operator in place changes, and returns.
+class ArrayObject : public py::object {
+ public:
+  PYBIND11_OBJECT(ArrayObject, py::object, is_array)
+  mx::array& value() const { return cast<mx::array&>(); }
+};
+
 using Binary = mx::array (*)(const mx::array&, const mx::array&, mx::StreamOrDevice);
 
 enum class Operands { any, no_floats };
@@ -106,18 +113,18 @@ void define_arithmetic(ArrayClass& cls, const OperatorEntry& e) {
       "other"_a, py::is_operator(), operator_doc(reflected).c_str());
   cls.def(
       in_place.c_str(),
-      [e](mx::array& a, py::handle other) -> mx::array& {
+      [e](const ArrayObject& self, py::handle other) {
         if (!is_operand(other)) refuse(e.verb, other);
+        mx::array& a = self.value();
         if (e.function == static_cast<Binary>(&mx::divide) &&
             !mx::issubdtype(a.dtype(), mx::inexact)) {
           throw std::invalid_argument(
               "In place division cannot be performed on arrays of integers or bool.");
         }
         a.overwrite_descriptor(apply(e, a, to_operand(other, a.dtype())));
-        return a;
+        return self;
       },
-      "other"_a, py::return_value_policy::reference, py::is_operator(),
-      operator_doc(in_place).c_str());
+      "other"_a, py::is_operator(), operator_doc(in_place).c_str());
 }
 
 void define_comparison(ArrayClass& cls, const OperatorEntry& e) {
@@ -158,11 +165,11 @@ void define_matmul(ArrayClass& cls) {
       "other"_a, py::is_operator());
   cls.def(
       "__imatmul__",
-      [](mx::array& a, const mx::array& b) -> mx::array& {
-        a.overwrite_descriptor(mx::matmul(a, b));
-        return a;
+      [](const ArrayObject& self, const mx::array& other) {
+        self.value().overwrite_descriptor(mx::matmul(self.value(), other));
+        return self;
       },
-      "other"_a, py::return_value_policy::reference, py::is_operator());
+      "other"_a, py::is_operator(), "__imatmul__(self, other: array) -> array");
 }
 
 mx::array invert(const mx::array& a) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "convert/array_caster.h"
 #include "mlx/array.h"
 #include "mlx/utils.h"
 
@@ -72,23 +73,11 @@ mx::array to_operand(py::handle value, mx::Dtype dtype);
 // Converts two operands; a scalar takes the other one's type.
 std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b);
 
-inline PyTypeObject* array_class() {
-  static const py::handle type = py::type::handle_of<mx::array>();
-  return reinterpret_cast<PyTypeObject*>(type.ptr());
-}
-
 // Every operation asks this; pybind11's isinstance would search a table each time.
 inline bool is_array(py::handle h) { return PyObject_TypeCheck(h.ptr(), array_class()); }
 
-// The value of an object that is an array. pybind11's cast would search a table, too: it is needed
-// for classes that inherit from others, and for objects that were never initialised.
-inline const mx::array& array_of(py::handle h) {
-  if (Py_TYPE(h.ptr()) == array_class()) {
-    auto* object = reinterpret_cast<py::detail::instance*>(h.ptr());
-    if (auto* value = object->get_value_and_holder().value_ptr<mx::array>()) return *value;
-  }
-  return h.cast<const mx::array&>();
-}
+// The value of an object that is an array.
+inline const mx::array& array_of(py::handle h) { return h.cast<const mx::array&>(); }
 
 py::list to_list(const std::vector<mx::array>& arrays);
 py::tuple to_tuple(const std::vector<mx::array>& arrays);

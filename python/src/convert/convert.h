@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "convert/array_caster.h"
 #include "mlx/array.h"
 
 namespace py = pybind11;

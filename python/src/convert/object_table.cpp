@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "convert/array_caster.h"
 #include "devices/device.h"
 #include "mlx/array.h"
 #include "mlx/device.h"

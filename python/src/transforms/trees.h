@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "convert/array_caster.h"
 #include "mlx/array.h"
 
 namespace py = pybind11;
