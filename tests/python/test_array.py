@@ -303,6 +303,43 @@ def test_reflected_methods_of_other_classes_are_called():
     assert mx.array(1) + Other() == "theirs"
 
 
+def test_operators_of_classes_that_inherit_are_called():
+    class Named(mx.array):
+        def __add__(self, other):
+            return "left"
+
+        def __radd__(self, other):
+            return "right"
+
+    a, named = mx.array([3.0]), Named([2.0])
+    assert named + a == "left" and named + 1 == "left" and named + named == "left"
+    assert a + named == "right" and 1 + named == "right"
+    assert (a - named).tolist() == [1] and (named - a).tolist() == [-1]
+    assert (named @ a).item() == (a @ named).item() == 6
+    before = named
+    named *= 2
+    assert named is before and named.tolist() == [4]
+
+
+def test_operators_can_be_replaced(monkeypatch):
+    a = mx.array(3)
+    monkeypatch.setattr(mx.array, "__sub__", lambda a, b: "replaced")
+    assert a - a == "replaced" and a - 1 == "replaced"
+    monkeypatch.undo()
+    assert (a - a).item() == 0 and (a - 1).item() == 2 and (1 - a).item() == -2
+
+
+def test_products_refuse_other_objects():
+    a = mx.array([1.0, 2.0])
+    for other in (2, 2.0, "text", None):
+        with pytest.raises(TypeError):
+            _ = a @ other
+        with pytest.raises(TypeError):
+            _ = other @ a
+    with pytest.raises(ValueError, match="matmul"):
+        _ = a @ mx.array([1.0, 2.0, 3.0])
+
+
 def test_methods_agree_with_functions():
     a = mx.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
     calls = {

@@ -1,6 +1,9 @@
 // Python's operators on arrays.
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "array/array.h"
 #include "convert/arguments.h"
@@ -29,24 +32,29 @@ struct OperatorEntry {
   const char* verb;
   Binary function;
   Operands operands = Operands::any;
+  binaryfunc PyNumberMethods::* slot = nullptr;
 };
 
-const OperatorEntry kArithmetic[] = {
-    {"add", "addition", &mx::add},
-    {"sub", "subtraction", &mx::subtract},
-    {"mul", "multiplication", &mx::multiply},
-    {"truediv", "division", &mx::divide},
-    {"floordiv", "floor division", &mx::floor_divide},
-    {"mod", "modulus", &mx::remainder},
+constexpr OperatorEntry kArithmetic[] = {
+    {"add", "addition", &mx::add, Operands::any, &PyNumberMethods::nb_add},
+    {"sub", "subtraction", &mx::subtract, Operands::any, &PyNumberMethods::nb_subtract},
+    {"mul", "multiplication", &mx::multiply, Operands::any, &PyNumberMethods::nb_multiply},
+    {"truediv", "division", &mx::divide, Operands::any, &PyNumberMethods::nb_true_divide},
+    {"floordiv", "floor division", &mx::floor_divide, Operands::any,
+     &PyNumberMethods::nb_floor_divide},
+    {"mod", "modulus", &mx::remainder, Operands::any, &PyNumberMethods::nb_remainder},
     {"pow", "power", &mx::power},
-    {"and", "bitwise and", &mx::bitwise_and, Operands::no_floats},
-    {"or", "bitwise or", &mx::bitwise_or, Operands::no_floats},
-    {"xor", "bitwise xor", &mx::bitwise_xor, Operands::no_floats},
-    {"lshift", "left shift", &mx::left_shift, Operands::no_floats},
-    {"rshift", "right shift", &mx::right_shift, Operands::no_floats},
+    {"and", "bitwise and", &mx::bitwise_and, Operands::no_floats, &PyNumberMethods::nb_and},
+    {"or", "bitwise or", &mx::bitwise_or, Operands::no_floats, &PyNumberMethods::nb_or},
+    {"xor", "bitwise xor", &mx::bitwise_xor, Operands::no_floats, &PyNumberMethods::nb_xor},
+    {"lshift", "left shift", &mx::left_shift, Operands::no_floats, &PyNumberMethods::nb_lshift},
+    {"rshift", "right shift", &mx::right_shift, Operands::no_floats, &PyNumberMethods::nb_rshift},
 };
 
-const OperatorEntry kComparisons[] = {
+constexpr OperatorEntry kMatmul = {"matmul", "matrix multiplication", &mx::matmul, Operands::any,
+                                   &PyNumberMethods::nb_matrix_multiply};
+
+constexpr OperatorEntry kComparisons[] = {
     {"lt", "less than", &mx::less},
     {"le", "less than or equal", &mx::less_equal},
     {"gt", "greater than", &mx::greater},
@@ -172,6 +180,49 @@ void define_matmul(ArrayClass& cls) {
       "other"_a, py::is_operator(), "__imatmul__(self, other: array) -> array");
 }
 
+// The value of an operand as most operators have it: an array, or a number beside an array.
+std::optional<mx::array> simple_operand(PyObject* operand, const mx::array* other) {
+  if (const mx::array* value = exact_array(operand)) return *value;
+  const bool is_number = PyFloat_CheckExact(operand) || PyLong_CheckExact(operand);
+  return other && is_number ? std::optional(to_operand(operand, other->dtype())) : std::nullopt;
+}
+
+// Python finds an operator's method by its name, and calls it as any other function, which takes
+// longer than the operation. Where this is in the operator's slot, only other operands need that.
+// Classes that inherit from array, or a new method of the class itself, have Python's slots.
+template <const OperatorEntry* kEntry>
+struct OperatorSlot {
+  static inline PyObject* forward = nullptr;  // the methods' names
+  static inline PyObject* reflected = nullptr;
+
+  static PyObject* call(PyObject* left, PyObject* right) noexcept {
+    try {
+      const auto a = simple_operand(left, exact_array(right));
+      const auto b = simple_operand(right, exact_array(left));
+      if (a && b) return array_object(apply(*kEntry, *a, *b)).release().ptr();
+    } catch (...) {  // the method raises it, too
+    }
+    if (is_array(left)) return PyObject_CallMethodOneArg(left, forward, right);
+    if (kEntry != &kMatmul) return PyObject_CallMethodOneArg(right, reflected, left);
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+
+  static void install(PyNumberMethods& methods) {
+    if constexpr (kEntry->slot != nullptr) {
+      const std::string symbol = kEntry->symbol;
+      forward = PyUnicode_InternFromString(("__" + symbol + "__").c_str());
+      reflected = PyUnicode_InternFromString(("__r" + symbol + "__").c_str());
+      methods.*kEntry->slot = &OperatorSlot::call;
+    }
+  }
+};
+
+template <size_t... kIndices>
+void install_slots(PyNumberMethods& methods, std::index_sequence<kIndices...>) {
+  (OperatorSlot<&kArithmetic[kIndices]>::install(methods), ...);
+  OperatorSlot<&kMatmul>::install(methods);
+}
+
 mx::array invert(const mx::array& a) {
   if (mx::issubdtype(a.dtype(), mx::inexact)) {
     throw std::invalid_argument("Floating point types not allowed with bitwise inversion.");
@@ -190,6 +241,7 @@ void init_array_operators(ArrayClass& cls) {
   cls.attr("__rdiv__") = cls.attr("__rtruediv__");
   define_equality(cls);
   define_matmul(cls);
+  install_slots(*array_class()->tp_as_number, std::make_index_sequence<std::size(kArithmetic)>());
   cls.attr("__hash__") = hash;
   cls.def("__neg__", [](const mx::array& a) { return mx::negative(a); });
   cls.def("__pos__", [](const mx::array& a) { return a; });
