@@ -67,7 +67,9 @@ py::object tree_children(py::handle tree) {
 }
 
 void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit) {
-  if (PyTuple_CheckExact(tree.ptr())) {  // such as arguments: needs no iterator
+  if (exact_array(tree)) {
+    visit(tree);
+  } else if (PyTuple_CheckExact(tree.ptr())) {  // such as arguments: needs no iterator
     const auto tuple = py::reinterpret_borrow<py::tuple>(tree);
     for (py::ssize_t i = 0; i < PyTuple_GET_SIZE(tree.ptr()); ++i)
       tree_visit(PyTuple_GET_ITEM(tree.ptr(), i), visit);
