@@ -53,6 +53,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   NS::SharedPtr<CommandBufferObject> commands_;
   const PipelineObject* pipeline_ = nullptr;
   LaunchParameters parameters_;
+  uint64_t threadgroup_memory_ = 0;       // bytes at all indices
   uint32_t from_bytes_ = 0;               // a bit for each buffer that setBytes set
   uint32_t set_ = 0;                      // a bit for each index at which something is set
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets

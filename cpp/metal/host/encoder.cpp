@@ -69,8 +69,11 @@ void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UIntege
 void EncoderObject::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setThreadgroupMemoryLength")) return;
   set_ |= 1U << index;
-  parameters_.threadgroup_memory[index] =
+  uint32_t& bytes = parameters_.threadgroup_memory[index];
+  threadgroup_memory_ -= bytes;
+  bytes =
       static_cast<uint32_t>(length > UINT32_MAX - 15 ? UINT32_MAX - 15 : (length + 15) / 16 * 16);
+  threadgroup_memory_ += bytes;
 }
 
 void EncoderObject::setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) {
@@ -101,6 +104,7 @@ bool EncoderObject::reuse() {
   pipeline_ = nullptr;
   checked_.reset();
   from_bytes_ = 0;
+  threadgroup_memory_ = 0;
   for (; set_ != 0; set_ &= set_ - 1) {
     const int index = std::countr_zero(set_);
     bases_[index] = nullptr;
@@ -160,11 +164,9 @@ std::string EncoderObject::check_bindings(const Kernel& kernel) const {
 std::string EncoderObject::check(MTL::Size grid, MTL::Size threadgroup) const {
   if (!pipeline_) return "[dispatchThreads] No compute pipeline state is set";
   const Kernel& kernel = pipeline_->kernel();
-  uint64_t memory = 0;
-  for (uint32_t length : parameters_.threadgroup_memory) memory += length;
   std::string error =
       check_launch(kernel, {grid.width, grid.height, grid.depth},
-                   {threadgroup.width, threadgroup.height, threadgroup.depth}, memory);
+                   {threadgroup.width, threadgroup.height, threadgroup.depth}, threadgroup_memory_);
   return error.empty() ? check_bindings(kernel) : error;
 }
 

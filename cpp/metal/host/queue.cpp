@@ -126,11 +126,14 @@ struct QueueObject::State {
   bool patient = false;             // sleeps for a while only
   bool ended = false;
   bool launched_thread = false;
+  // Command buffers that were submitted and have not completed, and work that runs at once. Changed
+  // under the mutex.
+  std::atomic<size_t> unfinished{0};
   uint64_t completed = 0;                // command buffers
   const uint32_t forks = fork_count();   // when this was created
   const std::unique_ptr<Stream> stream;  // used by the busy thread; others wait for marks
 
-  bool idle() const { return pending.empty() && started.empty() && !busy; }
+  bool idle() const { return unfinished == 0; }
   bool may_start() const;
   Step next_step(bool only_bounded) const;
   bool has_ended_buffer() const;
@@ -189,6 +192,7 @@ void QueueObject::State::end_step(const Work& work) {
     busy = false;
     if (work.step == Step::Start) started.push_back(work.buffer);
   }
+  if (work.step != Step::Start) --unfinished;
   if (idle()) wanted = urgent = false;
   if (sleeping && wanted) changed.notify_one();
 }
@@ -277,7 +281,6 @@ MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->au
 
 bool QueueObject::isIdle() const {
   if (state_->forks != fork_count()) return true;  // what was committed runs in the parent
-  const std::lock_guard lock(state_->mutex);
   return state_->idle();
 }
 
@@ -289,6 +292,7 @@ bool QueueObject::run_now(const std::function<void(Stream&)>& work) {
     const std::lock_guard lock(state.mutex);
     if (!state.idle()) return false;
     state.busy = true;
+    ++state.unfinished;
   }
   struct End {
     State& state;
@@ -337,6 +341,7 @@ void QueueObject::submit(CommandBufferObject* buffer, MTL::NextCall next) {
   std::unique_lock lock(state->mutex);
   const bool runs_next = state->idle();
   state->pending.push_back(NS::RetainPtr(buffer));
+  ++state->unfinished;
   while (state->may_start() || (next != MTL::NextCall::Wait && state->has_ended_buffer())) {
     State::Work work = state->take(false);
     lock.unlock();

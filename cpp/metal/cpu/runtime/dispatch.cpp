@@ -295,16 +295,18 @@ bool Dispatch::choose_code(const JoinedGroups& joined) {
   const LaunchFacts facts{.separate_buffers = !shares_results_,
                           .few_threads = has_few_threads(parameters_),
                           .joined = joined};
-  uint32_t sizes[3][2];  // of whole threadgroups and of cut ones; 0 if there is none
+  uint32_t sizes[3][2];                 // of whole threadgroups and of cut ones
+  unsigned has_whole = 0, has_cut = 0;  // dimensions, as bits
   for (unsigned i = 0; i < 3; ++i) {
     const uint32_t whole = launch_.threads_per_threadgroup[i], grid = launch_.threads_per_grid[i];
-    sizes[i][0] = grid >= whole ? whole : 0;
+    sizes[i][0] = whole;
     sizes[i][1] = grid % whole;
+    has_whole |= static_cast<unsigned>(grid >= whole) << i;
+    has_cut |= static_cast<unsigned>(sizes[i][1] != 0) << i;
   }
   for (unsigned cut = 0; cut < 8; ++cut) {
+    if ((cut & ~has_cut) != 0 || (~cut & ~has_whole & 7) != 0) continue;
     const uint32_t size[] = {sizes[0][cut & 1], sizes[1][cut >> 1 & 1], sizes[2][cut >> 2]};
-    const bool exists = size[0] != 0 && size[1] != 0 && size[2] != 0;
-    if (!exists) continue;
     codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], facts);
     if (!codes_[cut]->entry) return false;
   }

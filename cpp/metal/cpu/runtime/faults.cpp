@@ -5,7 +5,6 @@
 #include <ucontext.h>
 
 #include <cstdint>
-#include <mutex>
 
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/worker.h"
@@ -117,11 +116,11 @@ bool on_stop(int, siginfo_t*, void* context) {
 }  // namespace
 
 void install_fault_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  [[maybe_unused]] static const bool installed = [] {
     add_signal_handler({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}, on_fault);
     add_signal_handler({kStopSignal}, on_stop);
-  });
+    return true;
+  }();
 }
 
 }  // namespace metal::cpu

@@ -72,8 +72,8 @@ bool LaunchChain::add(const Kernel& kernel, const CpuKernel& code,
 }
 
 void LaunchChain::run() {
+  if (links_.empty()) return;
   std::list<Link> links = std::exchange(links_, {});
-  if (links.empty()) return;
   if (links.size() == 1) return links.front().dispatch.run();
   std::vector<Dispatch*> dispatches;
   std::map<const void*, uint64_t> buffers;  // bytes of an element

@@ -246,6 +246,22 @@ TEST_F(Commands, ThreadgroupMemoryLimit) {
                "kernel, 12800 given at launch): at most 32768 are allowed");
 }
 
+TEST_F(Commands, ThreadgroupMemoryLengthReplacesTheOneBefore) {
+  auto* commands = queue->commandBuffer();
+  auto* encoder = commands->computeCommandEncoder();
+  auto state = pipeline(adder());
+  Data<int> data(32);
+  encoder->setComputePipelineState(state.get());
+  encoder->setBuffer(data, 0, 0);
+  encoder->setThreadgroupMemoryLength(32768, 0);
+  encoder->setThreadgroupMemoryLength(16384, 0);
+  encoder->setThreadgroupMemoryLength(16384, 1);
+  encoder->dispatchThreads({32, 1, 1}, {32, 1, 1});
+  commands->commit();
+  commands->waitUntilCompleted();
+  EXPECT_EQ(commands->error(), nullptr);
+}
+
 TEST_F(Commands, UnboundArguments) {
   EXPECT_EQ(run(add.get(), {}, {1, 1, 1}, {1, 1, 1}),
             "[adder] No buffer is bound at index 0 (\"x\")");
