@@ -329,7 +329,11 @@ void array::set_data(allocator::Buffer buffer, Deleter d) {
   array_desc_->data = std::make_shared<Data>(buffer, std::move(d));
   array_desc_->offset = 0;
   array_desc_->data_size = size();
-  array_desc_->strides = row_contiguous_strides(shape());
+  int64_t step = 1;
+  for (size_t i = ndim(); i-- > 0;) {
+    array_desc_->strides[i] = step;
+    step *= shape()[i];
+  }
   array_desc_->flags = {true, true, has_one_long_axis(shape())};
 }
 

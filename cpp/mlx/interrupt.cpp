@@ -10,10 +10,7 @@
 namespace mlx::core {
 
 namespace {
-std::function<void()>& thread_poll() {
-  thread_local std::function<void()> poll;
-  return poll;
-}
+thread_local const std::function<void()>* thread_poll = nullptr;
 
 std::atomic<void (*)(const std::function<void()>&)> around_waits{nullptr};
 }  // namespace
@@ -25,9 +22,12 @@ bool Interruption::has_happened() const { return ::metal::interrupt_count() != b
 void end_work() { ::metal::end_use(); }
 
 WaitPoll::WaitPoll(std::function<void()> poll)
-    : previous_(std::exchange(thread_poll(), std::move(poll))) {}
-WaitPoll::~WaitPoll() { thread_poll() = std::move(previous_); }
-const std::function<void()>& WaitPoll::current() { return thread_poll(); }
+    : poll_(std::move(poll)), previous_(std::exchange(thread_poll, &poll_)) {}
+WaitPoll::~WaitPoll() { thread_poll = previous_; }
+const std::function<void()>& WaitPoll::current() {
+  static const std::function<void()> none;
+  return thread_poll ? *thread_poll : none;
+}
 
 void set_around_waits(void (*around)(const std::function<void()>& wait)) { around_waits = around; }
 

@@ -38,7 +38,8 @@ class WaitPoll {
   static const std::function<void()>& current();
 
  private:
-  std::function<void()> previous_;
+  std::function<void()> poll_;
+  const std::function<void()>* previous_;
 };
 
 // Threads that hold their interpreter's lock must release it while they wait: the work that they

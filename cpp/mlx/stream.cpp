@@ -2,6 +2,7 @@
 #include "mlx/stream.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,11 +22,20 @@ struct Registry {
   std::vector<Stream> streams;
   std::set<int> cleared;
   std::map<Device, int> default_index;  // of those that have been created
-  int thread_local_streams = 0;         // how many have been created
+  // The same of the host and the first GPU, or -1. Each operation asks for one, without the lock.
+  std::atomic<int> first_defaults[2] = {-1, -1};
+  int thread_local_streams = 0;  // how many have been created
 
   bool is_default(int index) const {
     return std::ranges::any_of(default_index,
                                [index](const auto& entry) { return entry.second == index; });
+  }
+  std::atomic<int>* first_default(const Device& d) {
+    return d.index == 0 ? &first_defaults[d.type == Device::gpu] : nullptr;
+  }
+  void set_default(const Stream& s) {
+    default_index[s.device] = s.index;
+    if (auto* first = first_default(s.device)) first->store(s.index, std::memory_order_release);
   }
   bool is_cleared(int index) const { return cleared.contains(index); }
 };
@@ -110,14 +120,15 @@ void clear_streams() {
 Stream new_stream() { return new_stream(default_device()); }
 
 Stream default_stream(Device d) {
-  check_available(d, "default_stream");
   auto& r = registry();
-  std::lock_guard lock(r.mutex);
-  auto found = r.default_index.find(d);
-  if (found == r.default_index.end()) {
-    found = r.default_index.emplace(d, new_process_stream(d).index).first;
+  if (const auto* first = r.first_default(d)) {
+    if (const int index = first->load(std::memory_order_acquire); index >= 0)
+      return Stream(index, d);
   }
-  return r.streams[found->second];
+  check_available(d, "default_stream");
+  std::lock_guard lock(r.mutex);
+  if (!r.default_index.contains(d)) r.set_default(new_process_stream(d));
+  return r.streams[r.default_index.at(d)];
 }
 
 std::optional<Stream> peek_default_stream(Device d) {
@@ -132,7 +143,7 @@ void set_default_stream(Stream s) {
   get_stream(s.index);
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  r.default_index[s.device] = s.index;
+  r.set_default(s);
 }
 
 Stream get_stream(int index) {

@@ -79,6 +79,11 @@ class Evaluation {
       if (!a.has_primitive()) throw_without_value();
       return true;
     };
+    // Most often, one operation follows what has been evaluated.
+    if (outputs.size() == 1 && outputs[0].num_siblings() == 0 && pending(outputs[0]) &&
+        std::ranges::none_of(outputs[0].inputs(), pending)) {
+      return outputs;
+    }
     auto order = topological_order(outputs, pending, false);
     bool has_siblings = false;
     for (const auto& node : order) {

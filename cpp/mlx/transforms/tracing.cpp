@@ -54,7 +54,7 @@ RetainGraph::~RetainGraph() {
 }
 
 bool in_tracing() { return InTracing::in_tracing(); }
-bool retain_graph() { return depth().retain > 0; }
+bool retain_graph() { return retained_anywhere() && depth().retain > 0; }
 bool tracing_anywhere() { return tracing_threads.load() > 0; }
 bool retained_anywhere() { return retaining_threads.load() > 0; }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "mlx/interrupt.h"
 #include "mlx/mlx.h"
 
 namespace mlx::core {
@@ -23,6 +24,22 @@ struct SlowToDestroy {
 
   std::atomic<bool>& gone;
 };
+
+TEST(Events, PollFunctionsOfWaitsNest) {
+  EXPECT_FALSE(WaitPoll::current());
+  int outer_calls = 0, inner_calls = 0;
+  {
+    const WaitPoll outer([&] { ++outer_calls; });
+    {
+      const WaitPoll inner([&] { ++inner_calls; });
+      WaitPoll::current()();
+    }
+    WaitPoll::current()();
+  }
+  EXPECT_EQ(outer_calls, 1);
+  EXPECT_EQ(inner_calls, 1);
+  EXPECT_FALSE(WaitPoll::current());
+}
 
 TEST(Events, ReleaseWhatTheyKeepBeforeTheValueIsSet) {
   Event event(default_stream(Device::cpu));
