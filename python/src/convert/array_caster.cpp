@@ -18,7 +18,7 @@ py::object array_object(mx::array value) {
   instance->simple_layout = true;
   instance->owned = true;
   instance->simple_value_holder[0] = holder.get();
-  new (&instance->simple_value_holder[1]) Holder(std::move(holder));
+  new (static_cast<void*>(&instance->simple_value_holder[1])) Holder(std::move(holder));
   instance->simple_holder_constructed = true;
   return object;
 }
