@@ -14,6 +14,9 @@
 ; CHECK: %rest: lane 0 + 0 1 2 0 1 2 0 1
 ; CHECK: %by_zero: varying
 ; CHECK: %mixed: varying
+; What is left of an index in a row of 16 is 0 in lane 0, if rows start with a gang.
+; CHECK: %column: lane 0 + 0 1 2 3 4 5 6 7, 32 zero bits
+; CHECK: %longer: lane 0 + 0 1 2 3 4 5 6 7, 4 zero bits
 define void @kernel(i32 %lane, i32 %same) {
   %narrow = trunc i32 %lane to i16
   %short = sdiv i16 %narrow, 4
@@ -30,5 +33,9 @@ define void @kernel(i32 %lane, i32 %same) {
   %rest = urem i32 %later, 3
   %by_zero = udiv i32 7, %lane
   %mixed = urem i32 %same, %lane
+  %row = shl i32 %same, 4
+  %index = add i32 %row, %lane
+  %column = and i32 %index, 15
+  %longer = and i32 %index, 31
   ret void
 }
