@@ -180,3 +180,40 @@ def test_elements_that_depend_on_earlier_ones(rng):
             t[k] += 1
         expected.append((sum + t[i % 20]) % 2**32)
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("threads", [32, 96, 250])
+def test_arrays_that_cross_barriers(threads: int, rng):
+    """Each SIMD-group fills its array with numbers of its own, and changes it between barriers."""
+    groups, rounds, count = 3, 4, 20
+    source = f"""
+        threadgroup uint shared[{threads}];
+        uint i = thread_index_in_threadgroup, group = threadgroup_position_in_grid.x;
+        uint own = group + simdgroup_index_in_threadgroup * 5;
+        uint t[{count}];
+        for (uint k = 0; k < {count}; ++k) t[k] = x[(own + k) % 40];
+        uint sum = 0;
+        for (uint turn = 0; turn < {rounds}; ++turn) {{
+            shared[i] = t[(i + turn) % {count}];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            sum = sum * 3 + shared[(i + 7) % {threads}] + t[(i * 3 + turn) % {count}];
+            t[(own + turn) % {count}] += turn + shared[turn];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+        }}
+        o[thread_position_in_grid.x] = sum;
+    """
+    x = rng.integers(0, 1000, 40).astype(np.uint32)
+    got = run_one(
+        source, {"x": x}, {"o": ((groups * threads,), mx.uint32)}, groups * threads, threads
+    )
+    i, expected = np.arange(threads), []
+    for group in range(groups):
+        own = group + i // 32 * 5
+        t = x[(own[:, None] + np.arange(count)) % 40]
+        total = np.zeros(threads, np.uint32)
+        for turn in range(rounds):
+            shared = t[i, (i + turn) % count]
+            total = total * 3 + shared[(i + 7) % threads] + t[i, (i * 3 + turn) % count]
+            t[i, (own + turn) % count] += turn + shared[turn]
+        expected.append(total)
+    np.testing.assert_array_equal(got, np.concatenate(expected))
